@@ -72,7 +72,9 @@ TIERS: dict[str, Tier] = {
 
 
 def path_of(file: Path, root: Path) -> str:
-    """With slashes: `unit/test_keys.py` of those under tests/, others as under the root."""
+    """
+    Return the file's path with slashes: `unit/test_keys.py` under tests/, others from the root.
+    """
     return file.relative_to(root).as_posix().removeprefix("tests/")
 
 
@@ -86,6 +88,6 @@ def tier_of(file: str) -> Tier:
 
 
 def is_run(file: str, tier: Tier) -> bool:
-    """Whether `make <tier>` takes tests of that file: "test" has those of "quick", too."""
+    """Return whether `make <tier>` runs tests of that file: "test" includes "quick"."""
     own = tier_of(file)
     return own == tier or (tier, own) == ("test", "quick")

@@ -57,7 +57,7 @@ class World:
         return session.client("sqs")
 
     def set(self, **variables: str) -> None:
-        """Of the environment; the function starts anew."""
+        """Set environment variables; the function starts anew."""
         for name, value in variables.items():
             self.monkeypatch.setenv(name, value)
         function._agent.cache_clear()

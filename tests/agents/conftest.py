@@ -35,7 +35,10 @@ MODEL = "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0"
 
 @dataclass(frozen=True, kw_only=True)
 class Surfaces:
-    """Of two users, so that neither finds what the other made: their names are of one length."""
+    """
+    The tools behind the gateway and in process, each with a user of its own. The names have one
+    length.
+    """
 
     gateway: Tools
     in_process: Tools
@@ -55,7 +58,7 @@ def surfaces(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Su
 
 @contextmanager
 def logging_taken_back() -> Iterator[None]:
-    """What a function sets of the process's logging, and the clients that it makes."""
+    """Restore the process's logging, and forget the clients that a function made."""
     levels = {name: _state(logging.getLogger(name)) for name in _LOGGERS}
     forget_clients()
     yield

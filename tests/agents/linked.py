@@ -61,7 +61,7 @@ class FakeRetrieve:
         self.held.setdefault(entry["knowledgeBaseId"], []).append(found)
 
     def hold_elsewhere(self, entry: Mapping[str, Any], text: str, **location: Any) -> None:
-        """Of a data source that is no bucket."""
+        """Add a document from a data source that is no bucket."""
         found = {"content": {"text": text}, "location": location, "metadata": {}, "score": 0.4}
         self.held.setdefault(entry["knowledgeBaseId"], []).append(found)
 

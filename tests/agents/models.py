@@ -40,7 +40,7 @@ class Asked:
 
     @property
     def last(self) -> str:
-        """What the last message says: a user's text, or what tools answered."""
+        """The text of the last message: a user's, or the answers of tools."""
         return "\n".join(_said(block) for block in self.messages[-1]["content"])
 
     @property

@@ -44,7 +44,7 @@ CITES = {
 
 
 class ConsoleSettings(RunnerSettings):
-    """Of who starts runs."""
+    """Settings of a function that starts runs."""
 
     agent_runs_queue_url: str
     agent_models: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ def spoken(tool, **_):
 
 
 class FakeObjects(dict[str, bytes]):
-    """Of one bucket."""
+    """The objects of one bucket."""
 
     def read(self, bucket: str, key: str, *, limit: int) -> bytes:
         assert bucket == "assets"
@@ -75,7 +75,7 @@ def names(tools: tuple[AgentTool, ...]) -> list[str]:
 
 
 def said(tool: AgentTool) -> str:
-    """By a call as a program makes it: what `@tool` makes is a function, too."""
+    """Call the tool as a program does: `@tool` makes a function too."""
     return str(tool("it"))  # type: ignore[operator] # see above
 
 

@@ -1,4 +1,4 @@
-"""What an agent writes down: nothing of what was asked, unless it is to be observed."""
+"""An agent writes down nothing of what it was asked, unless it is to be observed."""
 
 import io
 import json
@@ -32,8 +32,8 @@ def broken(tool, **_):
 @pytest.fixture
 def everything() -> Iterator[io.StringIO]:
     """
-    What all loggers of the process write, with what was raised, where somebody has set Python's own
-    log level to DEBUG, which Lambda lets one do.
+    Everything that the process's loggers write, tracebacks included, at Python's level DEBUG, which
+    Lambda allows.
     """
     written = io.StringIO()
     handler = logging.StreamHandler(written)

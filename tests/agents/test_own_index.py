@@ -51,7 +51,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def index(simulator: str) -> str:
-    """As whoever has no Bedrock makes and fills it."""
+    """Create and fill the index as somebody without Bedrock does."""
     assert simulator, "it answers for S3 Vectors"
     # The types of the client are older than text search.
     vectors: Any = boto3.client("s3vectors")
@@ -96,7 +96,7 @@ def embedded(text: str) -> list[float]:
 
 
 def asked(index: str, caller: Caller | None = None, **members: Any) -> dict[str, Any]:
-    """Of an agent that was given the index."""
+    """Search as an agent that has the index."""
     entry = {
         "knowledgeBaseId": "parts",
         "name": "Parts",

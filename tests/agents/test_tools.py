@@ -1,4 +1,4 @@
-"""What Strands makes of the tools: how they are described, who calls them, what is logged."""
+"""Strands agents' tools: their descriptions, callers and log lines."""
 
 import json
 import logging

@@ -21,7 +21,7 @@ def asked(
     invocation_state: Mapping[str, Any],
     services: AgentServices | None = None,
 ) -> Answer:
-    """Of a catalog tool, as `called`."""
+    """Call a catalog tool in process, as `called` does."""
     return called(Call(tool, given), catalog_tools(services), invocation_state)
 
 

@@ -47,7 +47,7 @@ def s3(aws: None) -> Any:
 
 @pytest.fixture
 def client(request: pytest.FixtureRequest, credentials: None) -> Any:
-    """Of the service that the test's module names, for canned answers."""
+    """The client of the service that the test's module names in SERVICE, for canned answers."""
     return boto3.client(request.module.SERVICE, config=ONCE)
 
 

@@ -1,4 +1,4 @@
-"""What lies in the control table, beyond what tests/contract/ports holds every store to."""
+"""The control table's items, beyond what tests/contract/ports requires of every store."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -241,7 +241,7 @@ def test_a_queue_is_read_over_all_pages(book: DynamoAdmissionBook, dynamodb: Any
 
 
 def spoil(dynamodb: Any, pk: str, sk: str, **values: Any) -> None:
-    """As no code of ours would leave the item there."""
+    """Leave the item in a form that no code of ours writes."""
     key = {"pk": {"S": pk}, "sk": {"S": sk}}
     found = dynamodb.get_item(TableName=CONTROL_TABLE, Key=key).get("Item", key)
     dynamodb.put_item(TableName=CONTROL_TABLE, Item=found | to_item(values))

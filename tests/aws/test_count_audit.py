@@ -1,4 +1,4 @@
-"""What a catalog counts, put apart from its records by hand, and mended."""
+"""A catalog's counters, put apart from its records by hand, and mended."""
 
 from collections.abc import Iterator
 from datetime import timedelta

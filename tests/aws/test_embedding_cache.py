@@ -54,7 +54,7 @@ def cache(valkey: "redis.Redis", served: ValkeyServer) -> RedisEmbeddingCache:
 
 
 def settled(cache: RedisEmbeddingCache) -> RedisEmbeddingCache:
-    """What was handed over is kept by now: commands go one after the other."""
+    """Wait until all commands so far are carried out; they go one after the other."""
     assert cache.answers()
     return cache
 

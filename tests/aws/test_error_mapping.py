@@ -1,4 +1,4 @@
-"""What passes becomes `Unavailable`; what doesn't goes on as it is."""
+"""Transient errors become `Unavailable`; others are raised unchanged."""
 
 import json
 from contextlib import AbstractContextManager

@@ -131,7 +131,7 @@ TEXT = "AMAZON_BEDROCK_TEXT"
 
 
 def described(**more: Any) -> dict[str, Any]:
-    """Of an index from before there were modes, but for what is said."""
+    """Return an index from before there were modes, with these changes."""
     index = an_index()["index"]
     for later in ("indexMode", "metadataConfiguration"):
         del index[later]

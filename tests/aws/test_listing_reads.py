@@ -1,4 +1,4 @@
-"""What is read of DynamoDB for a page of a catalog's documents, however many there are."""
+"""Reads of DynamoDB for one page of documents, whatever the number of documents."""
 
 from collections import Counter
 from typing import Any

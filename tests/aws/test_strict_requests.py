@@ -1,4 +1,4 @@
-"""What botocore lets through and AWS refuses is found in the suites' requests."""
+"""Requests that botocore accepts and AWS refuses are found in the suites' requests."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ KEY = "alice/cat-1/Größe.txt"
 
 @pytest.fixture
 def transfers(s3: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Transfers]:
-    """By the client that functions have, for links are signed as it is configured."""
+    """Transfers with the client that functions have, since it decides how links are signed."""
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
     forget_clients()
@@ -94,7 +94,7 @@ def no_clients() -> Iterator[None]:
 
 
 def addresses() -> set[str]:
-    """Where a form is posted to, and what a link begins with, of the client functions have."""
+    """Return the address of a form and the beginning of a link, made by the functions' client."""
     transfers = S3Transfers(client=session.client("s3"), bucket=BUCKET)
     form = transfers.form(KEY, content_type="text/plain", attributes={}, max_bytes=10, seconds=900)
     link = transfers.link(KEY, filename="x.txt", seconds=900)

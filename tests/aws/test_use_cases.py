@@ -51,7 +51,7 @@ GUARDED = {"GUARDRAIL_ID": "gr123", "GUARDRAIL_VERSION": "2"}
 
 
 class Answers(AnswerSettings, FittingSettings, SearchSettings):
-    """What a function that answers questions reads."""
+    """Settings of a function that answers questions."""
 
     kb_pool: Pool
     kb_catalog_table: str
@@ -67,7 +67,7 @@ def use_cases(settings: type[Settings], *members: dict[str, str], **variables: s
 
 
 def searched_by(settings: type[Settings], member: dict[str, str], **variables: str) -> Any:
-    """What a function that reads these settings searches with, behind what shares and paces it."""
+    """Return the store that a function with these settings searches, without sharing and pacing."""
     made = use_cases(settings, member, **variables)
     return found_in(made.knowledge_base("KB00000001"))
 
@@ -300,7 +300,7 @@ def test_every_type_of_a_pool_is_a_store() -> None:
 
 
 def test_jobs_at_a_time_are_those_of_each_members_type() -> None:
-    """Of a managed one only with the account that has the bucket."""
+    """A managed knowledge base's limit applies only with the account that owns the bucket."""
     pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "KB9", "type": "MANAGED"}])
     variables = {**VARIABLES, "KB_POOL": pool}
     limits = IngestSettings.from_env({**variables, "KB_DOCS_OWNER": "123456789012"}).limits

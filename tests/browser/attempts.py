@@ -1,4 +1,4 @@
-"""What was tried against the console, and what of it got in."""
+"""Attempts against the console, and which of them succeeded."""
 
 from dataclasses import dataclass, field
 

@@ -1,6 +1,6 @@
 """
-What a user of the running console owns, one of everything that an address can name; and what a
-script in a page asks, with the cookies of whoever is signed in there.
+Everything that a user of the running console owns and an address can name, and requests that a
+script in a page sends with the cookies of whoever is signed in.
 """
 
 import json
@@ -131,7 +131,7 @@ def _sent(person: Person, catalog_id: str, filename: str) -> str:
 
 
 def _form(owner: Visitor, path: str, form: Mapping[str, str]) -> str:
-    """As htmx sends it; answers where it leads."""
+    """Send a form as htmx does, and return the address it leads to."""
     headers = {
         "X-CSRF-Token": token(owner.page),
         "HX-Request": "true",

@@ -1,4 +1,4 @@
-"""What people do at the console with agents: make one, link knowledge bases to it, ask it."""
+"""People's work on agents in the console: they make one, link knowledge bases, and ask it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Caller:
         )
 
     def tools_of(self, agent: str) -> list[dict[str, Any]]:
-        """Of the agent at that path of the builder, as the console has them now."""
+        """Return the tools of the agent at this path, as the console has them now."""
         answer = self.call("GET", f"/api{agent}")
         assert answer.status_code == 200, answer.text
         return list(answer.json()["data"]["agent"]["available_tools"])
@@ -59,7 +59,7 @@ def catalog_made(instance: Instance, user: str, name: str) -> str:
 
 
 def make_agent(visitor: Visitor, name: str) -> str:
-    """By the form of the builder, with the model that it offers; answers the builder's path."""
+    """Make an agent with the builder's form and its default model, and return its path."""
     page = visitor.open("/agents/new")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_role("button", name="Save").click()
@@ -83,7 +83,7 @@ def quick_add(visitor: Visitor, agent: str, catalog: str) -> Locator:
 
 
 def card(visitor: Visitor, catalog: str) -> Locator:
-    """Of the tool that asks this catalog."""
+    """The card of the tool that searches this catalog."""
     found = visitor.page.locator("[data-tool]").filter(
         has=visitor.page.locator("bdi", has_text=catalog)
     )
@@ -116,7 +116,7 @@ def answered(run: Locator, state: str = "succeeded") -> Locator:
 
 
 def script(instance: Instance, where: str, *turns: Mapping[str, Any], model: str) -> None:
-    """What the model is to say, turn by turn, to whoever has `where` in the question."""
+    """Script the model's turns for questions that contain `where`."""
     order = {"model": model, "where": where, "turns": list(turns)}
     scripts.order(instance.simulator_endpoint, order, key=instance.root_key)
 

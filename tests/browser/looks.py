@@ -91,7 +91,7 @@ def _faults(page: Page) -> list[str]:
 
 
 def _barriers(page: Page) -> list[str]:
-    """What keeps people out, by every rule of axe-core and in its words."""
+    """Return the violations of axe-core's rules, in its words."""
     answer = Axe().run(page).response
     return [
         f"{each['id']} ({each['impact']}) {node['target']}: {node['failureSummary']}"

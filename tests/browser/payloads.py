@@ -1,4 +1,4 @@
-"""What people and models might write so that a page does something that it shouldn't."""
+"""Texts by people or models that try to make a page do something."""
 
 # Each asks for an address, or calls a function, of this name, which an `Alarm` hears.
 ATTACK = "attacked"

@@ -77,7 +77,7 @@ def test_double_click_makes_one_agent(signed_in: SignedIn, instance: Instance) -
 
 
 def _late(route: Route) -> None:
-    """What is sent arrives, and its answer takes a moment."""
+    """Send the request, and delay its answer."""
     answer = route.fetch(max_redirects=0)
     time.sleep(0.3)
     route.fulfill(response=answer)

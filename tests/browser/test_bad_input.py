@@ -1,4 +1,4 @@
-"""What can go wrong while somebody works: told in a sentence, and what was typed is still there."""
+"""Mishaps during work: a sentence explains each, and typed text stays."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a user asks an agent in a conversation, and what the page shows of it as it comes."""
+"""A conversation with an agent, and the page during it."""
 
 import re
 

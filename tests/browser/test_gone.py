@@ -1,4 +1,4 @@
-"""What was deleted meanwhile in another window: a sentence says so, and what to do."""
+"""Pages of things that were deleted in another window: a sentence says so, and what to do."""
 
 import pytest
 from playwright.sync_api import expect

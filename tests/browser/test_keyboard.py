@@ -70,7 +70,7 @@ class Keys:
         return str(self.page.evaluate(_TOLD))
 
     def expect_heading(self, text: str) -> None:
-        """What a new page begins with, once its scripts are there."""
+        """Wait for the heading of a new page and for its scripts."""
         expect(self.page.get_by_role("heading", level=1)).to_have_text(text)
         self.page.wait_for_load_state()
 
@@ -123,7 +123,7 @@ def send(keys: Keys, file: Path, text: str) -> None:
 
 
 def read_passages(keys: Keys) -> None:
-    """Of the one document; and have it ingested again, until its passages are there anew."""
+    """Read the document's passages, have it ingested again, and wait for its new passages."""
     keys.press("link", "Night boat.md")
     keys.expect_heading("Night boat.md")
     keys.reach_element("#find")

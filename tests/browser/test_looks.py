@@ -231,7 +231,7 @@ def send_what_is_never_taken(stage: Stage) -> None:
 
 
 def agents(stage: Stage) -> None:
-    """With tools of each kind: one that is linked, one whose catalog is gone, another's."""
+    """Make agents with each kind of tool: a linked one, one without its catalog, another user's."""
     page = stage.look_at("/agents", "agents-none")
     stage.look_at("/agents/new", "agent-new")
     opener = stage.visitor.open("/agents").get_by_role("button", name="Import")

@@ -64,7 +64,7 @@ class Alarm:
     rung: list[str] = field(default_factory=list)
 
     def looked_at(self, page: Page) -> list[str]:
-        """What has rung until now, and what stands in the page; silent again."""
+        """Return the alarms so far and the page's text, and silence the alarm."""
         try:
             page.wait_for_load_state()
             page.evaluate(SETTLE)
@@ -189,7 +189,7 @@ def test_script_in_agent_and_tool_descriptions_does_not_run(
 
 
 def agent_file(text: str) -> dict[str, object]:
-    """With the text wherever an agent's file may have one."""
+    """Return an agent's file with the text in every member that takes one."""
     other = {"name": text, "description": text, "type": text, "schema": {text: text}}
     linked = {
         "id": "t1",
@@ -229,7 +229,7 @@ def test_script_in_model_output_does_not_run(signed_in: SignedIn, instance: Inst
 def test_script_in_addresses_and_queries_does_not_run(
     signed_in: SignedIn, instance: Instance
 ) -> None:
-    """Of each page, with some payloads in the place of each id and in each parameter."""
+    """Each page is opened with payloads in place of each id and parameter."""
     visitor, tried = signed_in("mallory-of-queries"), Attempts()
     things = belongings_of(visitor, instance, "quayside").things
     alarm = alarm_at(visitor.page)
@@ -249,5 +249,5 @@ def test_script_in_addresses_and_queries_does_not_run(
 
 
 def is_typed(text: str) -> bool:
-    """Whether a field takes it; others come from files and models alone."""
+    """Return whether a field accepts the text; others come only from files and models."""
     return all(map(is_plain, text))

@@ -60,7 +60,7 @@ def elsewhere() -> Iterator[Elsewhere]:
             self.wfile.write(body)
 
         def log_message(self, *_arguments: object) -> None:
-            """Of each request, to the console: nobody reads it."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     site.port = server.server_address[1]
@@ -217,7 +217,7 @@ def test_what_reads_and_frames_finds_what_lets_it(stranger: Visitor, site: Elsew
 
 
 def is_in(response: Response) -> bool:
-    """Whether anything was done, or shown but the way to sign in."""
+    """Return whether the request changed or showed anything but the sign-in page."""
     if response.status >= 400:
         return False
     leads_to = urlsplit(response.headers.get("location", "")).path

@@ -184,7 +184,7 @@ def test_upload_cut_off_by_a_reload_is_named_and_sent_when_chosen_again(
 
 
 def test_reason_given_by_the_bucket_is_shown(signed_in: SignedIn, tmp_path: Path) -> None:
-    """As from a full disk, in the words of stackroom_local.ministack.room_guard."""
+    """The reason is that of a full disk, in the words of stackroom_local.ministack.room_guard."""
     zoe = signed_in("zoe-full")
     make_catalog(zoe, "Full")
     told = "<Error><Message>The disk has 0.2 MB left.</Message></Error>"

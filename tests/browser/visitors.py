@@ -59,7 +59,7 @@ def answer_issuer(visitor: Visitor, *, groups: tuple[str, ...] = ()) -> None:
 
 
 def choose_in_menu(page: Page, of: str, what: str) -> None:
-    """Of what can be done with `of`, which stands behind one button of its row."""
+    """Choose an entry of the menu behind the button of `of`'s row."""
     page.get_by_label(f"Actions for {of}", exact=True).click()
     page.get_by_role("link", name=f"{what} {of}", exact=True).click()
 

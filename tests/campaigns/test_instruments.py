@@ -1,7 +1,8 @@
 """
-What the campaigns judge by. One that saw nothing would end well, so each must see what it looks
-for: deaths strike where they should, no discrepancy escapes the truth of chaos, no leak the oracle
-of the attack, and no right that is missing the comparison of permissions.
+Campaigns notice what they look for; one that sees nothing would always pass.
+
+Deaths strike where they should, no discrepancy escapes the truth of chaos, no leak the oracle of
+the attack, and no missing right the comparison of permissions.
 """
 
 import json
@@ -268,7 +269,7 @@ READING = ("s3:GetObject", f"{HELD}/maps/a")
 
 
 def role_of(folder: Path, *statements: dict[str, Any], denied: tuple[Any, ...] = ()) -> Role:
-    """Of a function `reader` with these statements, over a bucket that denies those."""
+    """Return the role of a function `reader` with these statements; the bucket has the denials."""
     policy = {"PolicyDocument": {"Statement": statements}, "Roles": [{"Ref": "Role"}]}
     role = {"Fn::GetAtt": ["Role", "Arn"]}
     function = {"FunctionName": "stackroom-reader", "Role": role}

@@ -1,6 +1,6 @@
 """
-Of six stories, what every change must hold: whatever goes wrong in them, everything agrees after
-quiet and one reconciliation. `make prove` takes all stories, `make chaos` all that can go wrong.
+Six stories that every change must hold: whatever goes wrong in them, everything agrees after quiet
+and one reconciliation. `make prove` takes all stories, `make chaos` all faults.
 """
 
 from random import Random

@@ -69,7 +69,9 @@ def environments() -> Iterator[Mapping[str, "Future[Path]"]]:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the lines are typed; what is written there, or at home, is nobody else's."""
+    """
+    A folder for the commands, so that nothing is written to the checkout or the home directory.
+    """
     folder = tmp_path_factory.mktemp("checkout")
     for name in (".venv", "examples"):
         (folder / name).symlink_to(ROOT / name)
@@ -120,8 +122,8 @@ def run_beside_a_browser(
     block: Block, environment: Mapping[str, str], cwd: Path, *, user: str
 ) -> tuple[str, list[str]]:
     """
-    What was printed at a terminal, and the links to sign in: a browser follows each, and the user
-    fills in the page.
+    Return the output at a terminal, and the sign-in links; a browser opens each, and the user fills
+    in the page.
     """
     terminal, at_terminal = pty.openpty()
     printed, links = list[str](), list[str]()

@@ -24,7 +24,7 @@ class Browser:
         return self.client.get(path, headers=headers, follow_redirects=False)
 
     def part(self, path: str) -> httpx2.Response:
-        """As htmx asks for it."""
+        """Get a part of a page, as htmx does."""
         return self.get(path, **{"HX-Request": "true"})
 
     def post(self, path: str, **form: str) -> httpx2.Response:
@@ -66,7 +66,7 @@ class Browser:
 
 
 def read(text: str) -> str:
-    """As a person reads it."""
+    """Return the text as a person reads it."""
     return " ".join(html.unescape(re.sub("<[^>]+>", "", text.partition(">")[2])).split())
 
 
@@ -80,7 +80,7 @@ def rows(text: str) -> list[str]:
 
 
 def heading(text: str) -> str:
-    """What stands over a catalog's documents, as a person reads it."""
+    """Return the heading of a catalog's documents, as a person reads it."""
     return " ".join(
         re.sub("<[^>]+>", " ", text.split('class="counts"')[1].split("</p>", maxsplit=1)[0]).split()
     )

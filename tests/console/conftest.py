@@ -47,7 +47,7 @@ def provider() -> Provider:
 
 @pytest.fixture
 def accesses() -> list[Access]:
-    """What stands in the audit."""
+    """The entries of the access log."""
     return []
 
 

@@ -36,7 +36,7 @@ NOBODYS = Things(
 def call(
     browser: Browser, endpoint: Endpoint, things: Things, token: str | None, **headers: str
 ) -> httpx2.Response:
-    """As well-formed as any page of ours would call it, but for what is given here."""
+    """Call an endpoint as our pages do, with these changes."""
     path, body = things.address(endpoint), things.body(endpoint)
     if token is not None:
         headers["X-CSRF-Token"] = token
@@ -137,7 +137,7 @@ def test_each_of_these_is_a_change_that_its_owner_can_make(
 
 
 def removes_how_much(endpoint: Endpoint) -> tuple[bool, int]:
-    """What others lie in comes last."""
+    """Sort key: endpoints that remove a container come last."""
     is_removal = endpoint.method == "DELETE" or endpoint.path.endswith("/delete")
     return is_removal, -len(endpoint.path)
 

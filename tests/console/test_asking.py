@@ -376,7 +376,7 @@ def test_a_model_that_hangs_costs_nobody_the_passages(
 def test_hanging_store_yields_503_with_explanation_and_log_line(
     alice: Browser, console: Console, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of a change, too, that may be done by now."""
+    """A change may be done by then."""
     form = {"name": "Slow", "csrf_token": alice.csrf}
     services, hurried = console.services, hasty(console, alice, seconds=0.2)
 

@@ -200,7 +200,7 @@ def fields_of(endpoint: Endpoint) -> Mapping[str, Field]:
 def sent(
     browser: Browser, things: Things, endpoint: Endpoint, given: dict[str, object], token: str
 ) -> httpx2.Response:
-    """With the rest as it should be."""
+    """Send the value, with all other fields valid."""
     good = {name: field.good for name, field in fields_of(endpoint).items()}
     body = {**good, **things.body(endpoint), **given}
     path, headers = things.address(endpoint), {"X-CSRF-Token": token, "HX-Request": "true"}
@@ -342,7 +342,7 @@ def posted(
     *,
     of_type: str | None = None,
 ) -> httpx2.Response:
-    """As the endpoint's own type, unless another is said."""
+    """Post the content, by default with the endpoint's own content type."""
     given = TYPES[endpoint.kind] if of_type is None else of_type
     return browser.client.request(
         endpoint.method,

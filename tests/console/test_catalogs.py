@@ -250,7 +250,7 @@ def test_identical_file_is_not_uploaded_again(alice: Browser, pipeline: Pipeline
 def test_pdf_opens_in_the_browser_and_other_files_on_our_text_page(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
-    """What a browser makes of a file hangs on these headers: of the bucket, and never as a page."""
+    """These headers decide how a browser treats a file: from the bucket, and never as a page."""
     catalog = new_catalog(alice)
 
     def asked(name: str, more: str = "") -> dict[str, str]:

@@ -46,7 +46,7 @@ def run_of(browser: Browser, path: str) -> str:
 
 
 def write(console: Console, run_id: str, *steps: Step, **changes: Any) -> AgentRun:
-    """As its runner writes it down."""
+    """Write the run as its runner does."""
     book = console.services.agent_run_book
     run = book.get("alice", run_id)
     assert run is not None
@@ -322,7 +322,9 @@ def test_a_cited_passage_is_folded_to_what_the_answer_has_from_it(
 def test_cached_question_embedding_is_not_mentioned_in_the_chat(
     alice: Browser, console: Console, agent: str
 ) -> None:
-    """What is cached is the question's vector: of no interest to whoever reads the answer."""
+    """
+    The cache holds the question's vector, which is of no interest to the reader of the answer.
+    """
     path = begin(alice, agent)
     answer(console, run_of(alice, path), "Thirty.", found(passage(), is_cached=True))
 

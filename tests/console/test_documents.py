@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script> thirty days"
 
 
 def read(text: str) -> str:
-    """As a person reads it."""
+    """Return the text as a person reads it."""
     return unescape(" ".join(re.sub("<[^>]+>", " ", text).split()))
 
 

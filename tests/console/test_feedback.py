@@ -1,4 +1,4 @@
-"""What a person says of answers, by the forms beside them; and that it is that person's alone."""
+"""Feedback on answers by the forms beside them, visible to its author alone."""
 
 import re
 from html import unescape
@@ -22,7 +22,7 @@ def kept(console: Console, user: str = "alice") -> list[Feedback]:
 
 
 def fields_of(page: str) -> dict[str, str]:
-    """What the form of feedback would send, but for the button and the token."""
+    """Return the fields that the feedback form sends, except the button and the token."""
     form = page.partition('<form class="feedback"')[2].partition("</form>")[0]
     found = re.findall('type="hidden" name="([^"]*)" value="([^"]*)"', form)
     return {name: unescape(value) for name, value in found if name != "csrf_token"}

@@ -1,4 +1,6 @@
-"""What greets somebody new: three steps, a sample catalog, and how other programs connect."""
+"""
+The start page of a new user: three steps, a sample catalog, and how to connect other programs.
+"""
 
 import json
 import re

@@ -1,4 +1,6 @@
-"""What every answer tells browsers, what no request may be, and that errors tell nothing of us."""
+"""
+Headers of every answer, forbidden requests, and errors that reveal nothing of the implementation.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a browser sends with each request stays below what API Gateway's HTTP API takes."""
+"""The headers that a browser sends stay within the limit of API Gateway's HTTP API."""
 
 import uuid
 from urllib.parse import urlencode
@@ -12,7 +12,7 @@ from tests.console.conftest import NewBrowser
 
 
 def a_name(number: int) -> str:
-    """As a directory gives groups, and as badly compressed as any."""
+    """Return a group's name as long and as incompressible as a directory's may be."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, str(number)))
 
 
@@ -75,6 +75,6 @@ def test_the_most_that_a_browser_sends_is_taken(new_browser: NewBrowser) -> None
 
 
 def size_of(request: httpx2.Request) -> int:
-    """Of its line and its headers, their names and ends of line too."""
+    """Return the size of the request's line and headers, with names and line ends."""
     line = f"{request.method} {request.url.raw_path.decode()} HTTP/1.1\r\n"
     return len(line) + sum(len(name) + len(value) + 4 for name, value in request.headers.raw)

@@ -1,4 +1,4 @@
-"""What an operator sees of everybody's catalogs, and what it costs when a part can't be had."""
+"""The operations page shows everybody's catalogs, and stays useful when a part fails."""
 
 import json
 import re
@@ -44,7 +44,7 @@ BODY = json.dumps({"widgets": [ALARM, GRAPH]})
 
 
 def rows(text: str) -> list[str]:
-    """Of all tables, each as a person reads it."""
+    """Return the rows of all tables, each as a person reads it."""
     return [
         unescape(" ".join(re.sub("<[^>]+>", " ", each).split()))
         for each in re.findall("<tr>(?:(?!<thead).)*?</tr>", text, re.S)
@@ -77,7 +77,7 @@ def test_operators_alone_are_shown_operations(alice: Browser, olga: Browser, boa
 
 
 def read(text: str) -> str:
-    """As a person reads it."""
+    """Return the text as a person reads it."""
     return unescape(" ".join(re.sub("<[^>]+>", " ", text).split()))
 
 

@@ -48,7 +48,7 @@ def shown(browser: Browser, path: str) -> str:
 def test_text_page_marks_the_passage_and_escapes_all_markup(
     alice: Browser, pipeline: Pipeline, console: Console, name: str, body: bytes
 ) -> None:
-    """Where a citation leads."""
+    """A citation leads to this page."""
     catalog = new_catalog(alice)
     document = dropped(pipeline, "alice", catalog, name, body)
     source = source_of({"catalog_id": catalog, "document_id": document, "filename": name})

@@ -1,4 +1,4 @@
-"""What a model writes is shown as it is meant, and does nothing."""
+"""A model's Markdown is shown as intended, and does nothing."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ TAGS = {
 
 
 class Read(HTMLParser):
-    """What a browser makes of it: the tags with their attributes."""
+    """A browser's reading of HTML: the tags with their attributes."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

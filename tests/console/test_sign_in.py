@@ -22,7 +22,7 @@ CALLBACK = "/sign-in/callback"
 
 
 def begun(browser: Browser, **query: str) -> str:
-    """Where the browser is sent."""
+    """Begin to sign in, and return the address the browser is sent to."""
     answer = browser.client.get("/sign-in/begin", params=query, follow_redirects=False)
     assert answer.status_code == 303
     return str(answer.headers["location"])

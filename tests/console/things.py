@@ -1,4 +1,4 @@
-"""What alice has in the console: one of everything that an address can name."""
+"""Alice's things in the console: one of everything that an address can name."""
 
 from dataclasses import dataclass
 

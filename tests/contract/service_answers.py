@@ -61,7 +61,7 @@ def _optional(shape: Shape, path: str, within: tuple[str, ...]) -> Iterator[str]
 
 
 def _members(shape: StructureShape, within: tuple[str, ...]) -> list[tuple[str, Shape]]:
-    """Of a union the first one alone, and none of a shape that is its own part."""
+    """Return the members of a shape: of a union the first alone, and none that contains itself."""
     if shape.name in within:
         return []
     members = [(name, each) for name, each in shape.members.items() if name not in _NEXT]

@@ -67,7 +67,7 @@ def _table(client: Any) -> DynamoTable:
 
 
 def _inventory(client: Any) -> AwsInventory:
-    """Of one service's client alone, whichever it is."""
+    """Return an inventory with one service's client."""
     return AwsInventory(
         s3=client, dynamodb=client, bedrock_agent=client, bucket="docs", catalog_table="table"
     )

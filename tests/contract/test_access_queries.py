@@ -36,7 +36,7 @@ def query(assembly: Assembly, name: str) -> dict[str, Any]:
 
 
 def fields_of(text: str) -> set[str]:
-    """What a query reads of the lines: no words of its own, and no names that it gives."""
+    """Return the fields that a query reads, without its keywords and its own names."""
     bare = re.sub(r'"[^"]*"', "", text)
     given = set(re.findall(r"\bas (\w+)", bare))
     return set(re.findall(r"(?<![\w@])[a-z_]+", bare)) - given - WORDS

@@ -1,4 +1,4 @@
-"""What is believed of AWS: each mark in the code has a row, and each row a step to settle it."""
+"""Assumptions about AWS: each mark in the code has a row, and each row a step to settle it."""
 
 import re
 

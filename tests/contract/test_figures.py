@@ -31,7 +31,7 @@ UNSEEN = {
 
 
 def reported() -> dict[str, set[frozenset[str]]]:
-    """By name, the sets of dimensions under which functions emit a metric."""
+    """Return the sets of dimensions under which functions emit each metric."""
     found: dict[str, set[frozenset[str]]] = {}
     for each in emitted_metrics():
         found.setdefault(each.name, set()).add(frozenset(each.dimensions))
@@ -40,7 +40,7 @@ def reported() -> dict[str, set[frozenset[str]]]:
 
 @pytest.fixture(scope="module")
 def read(assembly: Assembly) -> dict[str, set[frozenset[str]]]:
-    """By name, the sets of dimensions under which dashboard and alarms look for a figure."""
+    """Return the sets of dimensions under which dashboard and alarms read each metric."""
     found: dict[str, set[frozenset[str]]] = {}
     for name, dimensions in [*_in_dashboard(assembly), *_in_alarms(assembly)]:
         found.setdefault(name, set()).add(frozenset(dimensions))

@@ -1,4 +1,4 @@
-"""What programs elsewhere count on changes only where a contract names the change."""
+"""Contracts with other programs change only with a golden file."""
 
 import json
 from itertools import zip_longest

@@ -1,4 +1,4 @@
-"""What tests may import, who may import tests, and how long their names are."""
+"""Imports in tests, imports of tests, and the length of their names."""
 
 import ast
 import re

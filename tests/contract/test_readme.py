@@ -1,4 +1,4 @@
-"""What `make docs` writes is what the code says, and what is pinned is what pyproject names."""
+"""The output of `make docs` matches the code, and pins match pyproject."""
 
 import re
 import sys

@@ -1,6 +1,6 @@
 """
-What the adapters make of each error that AWS's API models list, and of answers that leave out what
-they may. A release of botocore that lists a new error, or makes a member optional, fails here.
+Adapters map each error in AWS's API models, and understand answers without optional members. A
+release of botocore that lists a new error, or makes a member optional, fails here.
 """
 
 from collections.abc import Callable, Iterator
@@ -220,7 +220,7 @@ def outcome(client: Any, call: Call, respond: Respond) -> str:
 
 
 def failing(operation: str, error: Any) -> Respond:
-    """With the error at that operation, and whole answers at all others."""
+    """Return a responder with the error at that operation and complete answers elsewhere."""
     code = error.metadata.get("error", {}).get("code", error.name)
     # Models of JSON protocols name no status. [API references: 400, and 500 for Internal...]
     by_name = 500 if error.name.startswith("Internal") else 400

@@ -1,4 +1,4 @@
-"""What every change must hold is run with every change."""
+"""Tests that every change must pass run with every change."""
 
 from pathlib import Path
 

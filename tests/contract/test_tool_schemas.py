@@ -1,4 +1,4 @@
-"""What agents are told of our tools, against what the tools take and what the gateway does."""
+"""Tool descriptions for agents match what the tools accept and the gateway does."""
 
 import json
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ def test_tool_name_fits_bedrock_and_arguments_are_described_without_user(
 
 def faults_in_strict_mode(schema: dict[str, Any], where: str, depth: int = 1) -> Iterator[str]:
     """
-    What OpenAI's strict mode would not take.
+    Yield what OpenAI's strict mode would not accept.
 
     https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
     """

@@ -119,7 +119,7 @@ def test_without_vector_ingestion_bedrocks_defaults_apply() -> None:
 
 
 def _is_taken_by_aws(ingestion: dict[str, Any]) -> bool:
-    """By the ranges of the API model, and by what the simulator has beside them."""
+    """Return whether the API model's ranges and the simulator's rules accept it."""
     create = get_session().get_service_model("bedrock-agent").operation_model("CreateDataSource")
     assert create.input_shape is not None
     try:

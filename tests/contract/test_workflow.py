@@ -190,7 +190,7 @@ def _nexts(state: dict[str, Any]) -> list[str]:
 
 
 def _failures(state: str) -> set[str]:
-    """Where a failure that comes to this state ends, by the way that is no Catch."""
+    """Return the end that this state leads to by its `Next`."""
     while state not in ENDS:
         state = STATES[state]["Next"]
     return {state}

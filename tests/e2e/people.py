@@ -1,4 +1,4 @@
-"""What a user of a running local mode does: put files, look at their records, ask as an agent."""
+"""A user of a running local mode: puts files, reads their records, and asks as an agent."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What agents ask over MCP with real clients, and what nobody gets to know."""
+"""Agents' questions over MCP with real clients, and data that nobody else gets."""
 
 import json
 from collections.abc import Callable

@@ -38,7 +38,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 
 
 def cdk(instance: Instance, verb: str, *options: str, cwd: Path, app: str) -> None:
-    """As in a shell after `eval "$(stackroom env --operator)"`."""
+    """Run the CDK in a shell after `eval "$(stackroom env --operator)"`."""
     command = [str(CDK), verb, "--app", app, "--no-notices", *options]
     environment = {
         **os.environ,

@@ -1,4 +1,4 @@
-"""What a deployment can choose instead: data sources of type S3, and MANAGED knowledge bases."""
+"""Options of a deployment: data sources of type S3, and MANAGED knowledge bases."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ann(folder: Path) -> Iterator[Person]:
-    """Where catalogs have data sources of type S3; thirty files have come into one of hers."""
+    """A user where catalogs have data sources of type S3, with thirty files in one catalog."""
     with local_mode(folder / "s3", "-c", "catalog_data_sources=s3", *ANY_SCORE) as running:
         ann = Person(running, "ann")
         ann.settle(ann.put_all({**CROWD, **REEF}))
@@ -34,7 +34,7 @@ def ann(folder: Path) -> Iterator[Person]:
 
 @pytest.fixture(scope="module")
 def host(folder: Path) -> Iterator[Person]:
-    """Of a managed pool."""
+    """A user with a managed pool."""
     with local_mode(folder / "managed", "-c", "knowledge_base_type=managed") as running:
         host = Person(running, "host")
         host.settle(host.put_all({"room 3/a.txt": "Room 3 has a piano."}))

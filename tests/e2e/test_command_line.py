@@ -21,7 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture(scope="module")
 def vera(instance: Instance) -> Person:
-    """Whose one file failed at once, for its type."""
+    """A user whose one file failed at once because of its type."""
     person = Person(instance, "vera")
     person.settle([person.put("papers/a.exe", "x")])
     return person
@@ -93,7 +93,7 @@ def test_doctor_reports_dead_letter_queue_with_commands_that_empty_it(
 
 
 def in_a_new_shell(command: str) -> subprocess.CompletedProcess[str]:
-    """With none of this process's variables, which say whose keys are used and where."""
+    """Run the command without this process's variables for keys and endpoints."""
     return subprocess.run(
         ["bash", "-c", command],
         cwd=ROOT,

@@ -43,7 +43,7 @@ REASONS = {
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """Where Retrieve tells what was ingested by its object; elsewhere it does by the id."""
+    """A local mode whose Retrieve identifies documents by their object; elsewhere it is the id."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEDROCK_KB_SIMULATOR_CUSTOM_DOCUMENTS_TELL", CustomTells.LOCATION)
         with local_mode(tmp_path_factory.mktemp("default") / "state") as running:

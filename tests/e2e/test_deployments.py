@@ -59,7 +59,7 @@ class Shell:
 
 @pytest.fixture(scope="module")
 def outputs(instance: Instance, aws: Callable[[str], Any]) -> dict[str, dict[str, str]]:
-    """As `cdk deploy` would write them, with the hosts that stand for AWS's here."""
+    """The stacks' outputs as `cdk deploy` writes them, with the local hosts."""
     found = {
         stack: {
             each["OutputKey"]: each["OutputValue"]

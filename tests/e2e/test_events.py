@@ -1,4 +1,4 @@
-"""What happens in a running local mode is told to whose it is, by the tool and the command line."""
+"""Events of a running local mode reach their user through the tool and the command line."""
 
 import json
 

@@ -13,7 +13,7 @@ QUESTION = "crane contract"
 
 @pytest.fixture(scope="module")
 def clerk(instance: Instance) -> Person:
-    """With five contracts whose year and amount are numbers."""
+    """A user with five contracts whose year and amount are numbers."""
     clerk = Person(instance, "clerk")
     dropped = []
     for year, amount in AMOUNTS.items():

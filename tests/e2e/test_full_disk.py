@@ -35,7 +35,7 @@ class SmallDisk:
             pytest.fail(_NEEDED)
 
     def leave(self, size: int) -> None:
-        """Of room, in bytes; servers write meanwhile."""
+        """Leave this many bytes free while servers write."""
         with self._ballast.open("ab") as ballast:
             while True:
                 ballast.truncate(0)

@@ -1,4 +1,4 @@
-"""What belongs to no catalog: recorded, and shown with a reason."""
+"""Objects that belong to no catalog are recorded and shown with a reason."""
 
 import re
 from pathlib import Path

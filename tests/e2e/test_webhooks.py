@@ -1,4 +1,4 @@
-"""What a receiver on this machine gets, from the queue to its socket, in the deployed function."""
+"""A receiver on this machine gets webhooks from the queue through the deployed function."""
 
 import base64
 import hmac

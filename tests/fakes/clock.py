@@ -25,7 +25,7 @@ class FakeClock(Disturbed):
         return self.time
 
     def sleep(self, seconds: float) -> None:
-        """What the code under test pauses with."""
+        """Advance the clock; the code under test pauses with this."""
         self.pass_by(seconds)
 
     def pass_by(self, seconds: float) -> None:

@@ -54,7 +54,9 @@ class FakeDirectDocuments(Disturbed):
     _newest: dict[Key, DirectCall] = field(default_factory=dict)
 
     def becomes(self, document_id: str, status: str, reason: str | None = None) -> None:
-        """What comes of the document when it is ingested; a status under way lasts for ever."""
+        """
+        Set the status that the document gets when it is ingested; one in progress lasts for ever.
+        """
         self._work()
         self.fates[document_id] = (status, reason)
 
@@ -139,7 +141,7 @@ class FakeDirectDocuments(Disturbed):
         }
 
     def _work(self) -> None:
-        """What was to happen until now happens."""
+        """Carry out the work that is due."""
         for call in list(self._at_work):
             if self.clock() - call.accepted_at < timedelta(seconds=self.direct_seconds):
                 continue

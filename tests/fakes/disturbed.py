@@ -1,4 +1,4 @@
-"""What a test can let happen around a fake's calls: someone else comes between, or it fails."""
+"""Disturbances of a fake's calls: someone else comes between, or the call fails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

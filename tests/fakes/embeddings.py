@@ -1,4 +1,4 @@
-"""What texts mean, for tests that choose it."""
+"""Embeddings for tests that choose their meaning."""
 
 from dataclasses import dataclass, field
 

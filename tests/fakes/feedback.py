@@ -1,4 +1,4 @@
-"""What was said of answers, in memory."""
+"""Feedback on answers, in memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What an inspection works on, in memory."""
+"""The ports of an inspection, in memory."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -76,7 +76,7 @@ class FakeTexts(Disturbed):
 
 @dataclass
 class FakeInspections(Disturbed):
-    """What was found, by document, with the etag of the version."""
+    """Inspection results by document, with the version's etag."""
 
     found: dict[str, tuple[str, Inspected]] = field(default_factory=dict)
 

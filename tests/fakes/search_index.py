@@ -12,7 +12,7 @@ SEARCHABLE = {"metadataKey": "AMAZON_BEDROCK_TEXT", "language": "en", "status": 
 
 
 def an_index(*searchable: dict[str, str], **members: object) -> dict[str, Any]:
-    """What GetIndex answers of `INDEX`; `members` stand in the place of its own."""
+    """Return GetIndex's description of `INDEX`, with `members` replaced."""
     index: dict[str, Any] = {
         "vectorBucketName": "vectors",
         "indexName": "passages",

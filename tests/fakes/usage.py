@@ -1,4 +1,4 @@
-"""What users have used, in memory, and what counts their questions."""
+"""Users' usage, in memory, and the meter of their questions."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -47,7 +47,7 @@ class Browser:
         return self.http.post(page.url, data={**page.fields, **given})
 
     def sign_in(self, link: str, user: str, groups: str = "") -> dict[str, str]:
-        """What the client gets to hear: the query that the browser brings it."""
+        """Sign in, and return the query that the browser brings to the client."""
         response = self.submit(self.open(link), user=user, groups=groups)
         assert response.status_code == 303, response.text
         return query(response.headers["location"])
@@ -55,7 +55,7 @@ class Browser:
 
 @contextmanager
 def a_browser() -> Iterator[Browser]:
-    """With no cookies yet."""
+    """A browser without cookies."""
     with httpx2.Client(timeout=120) as http:
         yield Browser(http)
 

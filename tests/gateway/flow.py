@@ -23,7 +23,7 @@ def challenge_of(verifier: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """What a client remembers between its link and its tokens."""
+    """A client's state between its link and its tokens."""
 
     gateway: RunningGateway
     client_id: str = CLIENT_ID
@@ -31,7 +31,7 @@ class Flow:
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def link(self, **changes: str | None) -> str:
-        """Where it sends the person; None leaves a parameter out."""
+        """Return the sign-in link; None leaves a parameter out."""
         asked = {
             "response_type": "code",
             "client_id": self.client_id,

@@ -53,7 +53,9 @@ def list_tools(url: str, token: str) -> list[dict[str, Any]]:
 
 
 def call_tool(url: str, token: str, tool: str, arguments: dict[str, Any]) -> Any:
-    """What the tool's function returned. Raises `ToolFailed`, `SignInRequired`, `GatewayError`."""
+    """
+    Return the result of the tool's function. Raises `ToolFailed`, `SignInRequired`, `GatewayError`.
+    """
 
     async def called(client: Client) -> Any:
         result = await client.call_tool(tool, arguments)

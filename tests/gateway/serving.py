@@ -61,7 +61,7 @@ class RunningGateway:
     def echo(
         self, *, token: str, headers: Sequence[tuple[str, str]] = (), **arguments: Any
     ) -> dict[str, Any]:
-        """What the echo function saw."""
+        """Return the echo function's view of a call."""
         result = self.call(arguments, token=token, headers=headers)
         assert not result["isError"], result
         return dict(json.loads(result["content"][0]["text"]))

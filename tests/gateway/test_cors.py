@@ -17,7 +17,7 @@ CALLED = (
 
 
 def preflight(url: str, origin: str) -> httpx2.Response:
-    """What a browser asks before a page's request goes out."""
+    """Send the preflight request of a browser."""
     asked = {
         "Origin": origin,
         "Access-Control-Request-Method": "POST",

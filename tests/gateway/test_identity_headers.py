@@ -1,4 +1,4 @@
-"""What a client can't make a function believe, through the whole gateway over raw HTTP."""
+"""Forged identities never reach a function, through the whole gateway over raw HTTP."""
 
 from pathlib import Path
 

@@ -53,7 +53,7 @@ def test_function_gets_only_arguments_and_the_rest_as_client_context(
 def test_what_a_function_returns_or_raises_is_one_text_block(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
-    """What it raises is told in debug mode alone."""
+    """An exception's text is shown in debug mode only."""
     http = '{"statusCode": 200, "body": "{}", "isError": true}'
     told = {
         "text": (False, '"good"'),

@@ -1,4 +1,4 @@
-"""What the authorization server keeps: bounded, its owner's alone, and never a token."""
+"""The authorization server's store: bounded, readable by its owner alone, and without tokens."""
 
 import errno
 import logging

@@ -1,5 +1,5 @@
 """
-What programs elsewhere count on, as the code has it now, by the file that keeps it.
+Contracts with other programs as the code has them now, by golden file.
 
 `make golden` writes the files, and tests/contract/test_golden_files.py compares them.
 """

@@ -1,4 +1,4 @@
-"""What can befall a local mode that runs, behind the back of whoever uses it."""
+"""Mishaps of a running local mode that its user doesn't notice."""
 
 import json
 import sqlite3
@@ -14,7 +14,7 @@ TEXT = "AMAZON_BEDROCK_TEXT"
 
 @contextmanager
 def held_back(instance: Instance, function: str) -> Iterator[None]:
-    """What the function is to take from its queues waits there."""
+    """Keep the function's messages in their queues."""
     functions: Any = instance.client("lambda")
     answer = functions.list_event_source_mappings(FunctionName=function)
     mappings = [each["UUID"] for each in answer["EventSourceMappings"]]
@@ -66,7 +66,7 @@ def forget_text_search(instance: Instance) -> None:
 
 
 def age(instance: Instance) -> None:
-    """As if bucket and index had been made before S3 Vectors knew text search."""
+    """Make bucket and index look as if they were older than text search in S3 Vectors."""
     forget_text_search(instance)
     with closing(sqlite3.connect(instance.state_dir / "simulator" / "simulator.sqlite")) as file:
         file.execute("UPDATE vector_buckets SET created_at = '2026-01-01T00:00:00+00:00'")

@@ -53,7 +53,7 @@ def an_instance(state_dir: Path, *, speed: float = 1) -> Instance:
 
 
 def directory(path: Path) -> StateDirectory:
-    """With its root's key, and nothing else."""
+    """Return a new state directory with its root's key."""
     made = StateDirectory(path)
     with made.held():
         return made

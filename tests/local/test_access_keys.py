@@ -1,4 +1,4 @@
-"""Whose requests are answered: those of whoever can read the state directory, and nobody else's."""
+"""Only holders of the state directory's keys are answered."""
 
 import stat
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What `stackroom ask` prints of the passages that it found."""
+"""Output of `stackroom ask` for the passages found."""
 
 from io import StringIO
 

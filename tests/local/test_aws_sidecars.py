@@ -1,4 +1,4 @@
-"""What of a sidecar that somebody wrote for AWS becomes an attribute, and what is refused."""
+"""Attributes from a sidecar written for AWS, and refusals."""
 
 import json
 from typing import Any

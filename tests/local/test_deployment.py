@@ -1,6 +1,5 @@
 """
-What a start of the local mode deploys, and the stacks of anybody in its CloudFormation, with what
-the simulator makes in them.
+Stacks that a start of the local mode deploys, and anybody's stacks with resources of the simulator.
 """
 
 import json
@@ -336,7 +335,7 @@ def outputs(cloudformation: Any, name: str) -> dict[str, str]:
 
 
 def reasons(cloudformation: Any, name: str, logical_id: str) -> str:
-    """What the stack's events say of the failures of one resource."""
+    """Return the reasons in the stack's events for the failures of one resource."""
     listed = cloudformation.list_stacks()["StackSummaries"]
     [stack_id, *_] = [each["StackId"] for each in listed if each["StackName"] == name]
     events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]

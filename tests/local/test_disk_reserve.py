@@ -58,7 +58,7 @@ def test_a_history_that_could_not_be_written_is_nothing_lost(
 
 
 def test_what_grows_with_every_call_is_written_last(kept: DiskReserve) -> None:
-    """Where the room that is kept is not enough for all, tables and queues are there."""
+    """If the reserved room is too small for everything, tables and queues are kept."""
     asked = list[str]()
     names = ("stepfunctions", "sqs", "cloudwatch_logs", "dynamodb")
 

@@ -1,4 +1,4 @@
-"""What a person names on the command line, and what the answer to a mistake names."""
+"""Names on the command line, and suggestions after a mistake."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the tables of the command line say of stages and receipts."""
+"""Stages and receipts in the tables of the command line."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO

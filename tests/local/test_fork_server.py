@@ -60,7 +60,9 @@ class Forking:
         wait_until(self._listens)
 
     def launch(self, **environment: str) -> "subprocess.Popen[str]":
-        """As ministack does, in a directory of its own and with a pipe for the output."""
+        """
+        Start a process as ministack does, in its own directory and with a pipe for the output.
+        """
         return subprocess.Popen(
             [*LAUNCH, HANDLER],
             cwd=self.directory,

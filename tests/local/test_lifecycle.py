@@ -93,7 +93,7 @@ def test_a_directory_that_an_older_reader_has_read_is_read_anew_once(
 
 
 def _text_ids(instance: Instance) -> set[str | None]:
-    """Of what is indexed and no longer replaced by anything."""
+    """Return the text ids of indexed documents that nothing replaces."""
     documents = SiteRecords(instance).documents("ada")
     return {each.indexed_text_id for each in documents if each.text_id == each.indexed_text_id}
 

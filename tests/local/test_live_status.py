@@ -21,7 +21,7 @@ def listing(*documents: Document) -> list[CatalogListing]:
 
 
 def told(*looks: list[CatalogListing], every_document: bool) -> list[str]:
-    """What a pipe reads, without the seconds before each line."""
+    """Return the lines in a pipe, without the seconds before each."""
     out = TerminalConsole(file=StringIO(), width=200)
     with StatusWatch.of(out, speed=1, every_document=every_document) as watch:
         for each in looks:

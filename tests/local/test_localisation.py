@@ -1,4 +1,6 @@
-"""What the local mode changes in a template; all else must reach CloudFormation as synthesised."""
+"""
+Changes that the local mode makes to a template; all else reaches CloudFormation as synthesised.
+"""
 
 import io
 import json

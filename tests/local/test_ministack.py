@@ -1,4 +1,4 @@
-"""What we mend in ministack; a new version of it may need it no more."""
+"""Patches of ministack; a new version of it may no longer need them."""
 
 import inspect
 import json
@@ -22,7 +22,7 @@ EXPRESSIONS = (
 
 @pytest.fixture
 def restored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is mended in a test is as it was behind it."""
+    """Undo the patches after a test."""
     for name in ("_fnmatch_compile", "_resolve_condition_key"):
         monkeypatch.setattr(iam_evaluator, name, getattr(iam_evaluator, name))
     for name in ("extract_iam_action", "extract_resource_arn"):
@@ -164,7 +164,7 @@ def action_of(operation: str) -> str | None:
 
 
 def named(path: str) -> str:
-    """What a PUT of it is to a policy."""
+    """Return the resource that policies see in a PUT of the path."""
     return str(iam_actions.extract_resource_arn("s3", "PUT", path, {}, b"", {}, "", ""))
 
 
@@ -223,7 +223,7 @@ def test_no_queue_waits_for_what_reads_a_stream(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a table, that a function reads."""
+    """A table's stream that a function reads."""
     for module in (dynamodb, lambda_svc):
         monkeypatch.setattr(module, "get_state", module.get_state)
         monkeypatch.setattr(module, "load_persisted_state", module.load_persisted_state)

@@ -21,7 +21,7 @@ INSPECTOR, ELSEWHERE = "http://localhost:6274", "https://inspector.example"
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """With what a local mode would have been served."""
+    """The arguments with which a local mode would have been served."""
     calls: list[dict[str, Any]] = []
     monkeypatch.setattr(lifecycle, "up", lambda _state_dir, **told: calls.append(told))
     return calls

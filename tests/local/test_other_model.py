@@ -1,4 +1,4 @@
-"""What another model has embedded is embedded anew at the start, and one sees how far it is."""
+"""A start embeds passages of another model anew, and shows its progress."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

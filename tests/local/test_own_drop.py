@@ -1,4 +1,4 @@
-"""What a person who is signed in sees of a drop."""
+"""Output of a drop for a signed-in person."""
 
 from collections.abc import Callable, Iterable, Sequence
 from io import StringIO

@@ -1,4 +1,4 @@
-"""What a page of another site can do at the local servers, in whoever's browser: nothing."""
+"""Pages of other sites can do nothing at the local servers, in anybody's browser."""
 
 import asyncio
 

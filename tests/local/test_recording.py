@@ -1,4 +1,4 @@
-"""What is told of a call, and that nothing is unless someone asked for it."""
+"""Recorded calls, and no recording unless somebody asked for it."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What stalls is ended, what is slow is not; with a bound much shorter than the real one."""
+"""Stalled requests are ended and slow ones are not, with a timeout shorter than the real one."""
 
 import socket
 import threading

@@ -98,7 +98,7 @@ def test_uploads_that_are_under_way_count(tmp_path: Path, monkeypatch: pytest.Mo
 def test_what_could_not_be_written_is_not_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the look at the disk lets pass, or what others took the room of meanwhile."""
+    """The check of the disk passed, or others took the room meanwhile."""
     monkeypatch.setattr(s3.logger, "warning", s3.logger.warning)
     monkeypatch.setattr(s3, "DATA_DIR", str(tmp_path / "a file"))
     (tmp_path / "a file").touch()

@@ -65,7 +65,7 @@ def test_a_data_source_is_made_once_and_adopted_by_every_later_start(
 
 
 def deployed(bedrock: Simulator) -> dict[str, Attributes]:
-    """What became of each resource, made in the order of need as `Deployer` does."""
+    """Return the attributes of each resource, made in the order of need as `Deployer` does."""
     template, made = a_knowledge_base("test-1"), dict[str, Attributes]()
     # A template may name a resource ahead of those that it refers to.
     resources = template["Resources"] = dict(reversed(template["Resources"].items()))

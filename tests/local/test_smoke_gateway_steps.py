@@ -1,4 +1,4 @@
-"""What the smoke concludes from how it is answered, and how it fills in a sign-in page."""
+"""The smoke run's conclusions from answers, and how it fills in a sign-in page."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the CDK's CLI finds where nobody has bootstrapped."""
+"""The CDK's CLI finds its toolkit where nobody has bootstrapped."""
 
 import pytest
 

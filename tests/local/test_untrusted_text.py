@@ -1,4 +1,4 @@
-"""What others wrote is shown, and obeyed by no terminal."""
+"""Text of others is shown without control over the terminal."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""What `status --watch` shows in a window of some size: what matters first, and never too much."""
+"""`status --watch` shows the most important documents first and never outgrows its window."""
 
 import re
 from collections.abc import Iterable

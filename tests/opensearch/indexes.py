@@ -52,7 +52,7 @@ def engine_of(field: Mapping[str, Any]) -> str:
 
 
 def field_at(mappings: Mappings, path: str) -> Mapping[str, Any] | None:
-    """What is known of a field by its whole path; of a field's own `fields`, too."""
+    """Return the mapping of a field by its whole path, or of one of a field's own `fields`."""
     about: Mapping[str, Any] = mappings
     for name in path.split("."):
         inner = about.get("properties", about.get("fields", {}))
@@ -63,7 +63,7 @@ def field_at(mappings: Mappings, path: str) -> Mapping[str, Any] | None:
 
 
 def extended(mappings: Mappings, source: Mapping[str, Any]) -> Mappings:
-    """With the fields that a document has and nobody mapped: dynamic mapping."""
+    """Return the mappings with the document's unmapped fields: dynamic mapping."""
     return {**mappings, "properties": _extended(mappings, mappings["properties"], source)}
 
 
@@ -167,7 +167,7 @@ def _kept(path: str, about: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[st
 
 
 def _held(path: str, value: Any, about: Mapping[str, Any]) -> Any:
-    """As the field has it; None for a keyword that is too long for it."""
+    """Return the value as the field stores it, or None for a keyword that is too long."""
     kind = about.get("type")
     if kind in ("keyword", "text", "date"):
         text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -204,7 +204,7 @@ class Held:
 
 
 class Indexes:
-    """By collection and name; safe to use from several threads."""
+    """Indexes by collection and name; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[str, str], Held] = {}
@@ -238,7 +238,7 @@ class Indexes:
         return key
 
     def drop(self, collection: str, name: str, key: str) -> bool:
-        """Whether it was there."""
+        """Delete the document, and return whether it existed."""
         with self._lock:
             held = self.of(collection, name)
             before = len(held.documents)

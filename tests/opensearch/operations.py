@@ -1,4 +1,4 @@
-"""What a collection is asked, by method and path: a part of OpenSearch's API."""
+"""Operations of a collection, by method and path: a part of OpenSearch's API."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ class Operations:
         }
 
     def of(self, method: str, rest: str | None) -> Operation | None:
-        """By what follows the index in the path; None for what there is not."""
+        """Return the operation by the path after the index, or None."""
         if method == "DELETE" and rest is not None and rest.startswith("_doc/"):
             key = rest.removeprefix("_doc/")
             return _written(
@@ -102,7 +102,7 @@ class Operations:
         return {"_index": index, "_id": key, "result": "deleted" if found else "not_found"}
 
     def _bulk(self, collection: str, index: str, body: bytes) -> Any:
-        """Of actions, `index` alone, and without an id: a collection for vectors gives its own."""
+        """Run `index` actions without an id: a collection for vectors assigns its own."""
         lines = _lines(body)
         items = []
         for action, source in zip(lines[::2], lines[1::2], strict=True):

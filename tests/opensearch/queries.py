@@ -227,7 +227,7 @@ class Dsl:
         return self._where(field, lambda held: held in alike)
 
     def _alike(self, field: str, value: Any) -> Any:
-        """As the field would hold the value."""
+        """Return the value as the field would store it."""
         about = field_at(self.mappings, field) or {}
         if about.get("type") in NUMBERS:
             try:

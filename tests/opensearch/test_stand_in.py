@@ -44,7 +44,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def shelf(endpoint: str) -> Iterator[Collection]:
-    """With three documents in its one index; read only."""
+    """A collection with three documents in its one index; read only."""
     made = Collection.at(endpoint)
     made.fill("docs", _body(), _documents())
     yield made

@@ -20,7 +20,7 @@ def account() -> Account:
 
 
 def invoked(account: Account, handler: Callable[[Any], Any], timeout: float = 10) -> Any:
-    """What the caller gets: an answer, or the error's name."""
+    """Return the answer that the caller gets, or the error's name."""
     account.function(Function(name="tested", memory=512, timeout=timeout, handler=handler))
     invocation = account.functions.begin("tested", {})
     account.hub.run()

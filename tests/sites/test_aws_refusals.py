@@ -1,4 +1,4 @@
-"""What AWS refuses an operator is a sentence, with what to do."""
+"""AWS's refusals reach an operator as one sentence with what to do."""
 
 import pytest
 from botocore.exceptions import (

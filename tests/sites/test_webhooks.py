@@ -47,7 +47,7 @@ def site(site: AwsSite, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsSite]:
 
 @pytest.fixture
 def told(capsys: pytest.CaptureFixture[str]) -> Any:
-    """What a verb answers in JSON."""
+    """Return a verb's JSON answer."""
 
     def answer(verb: Any, *given: Any, **more: Any) -> Any:
         verb(*given, **more, told=output(True))

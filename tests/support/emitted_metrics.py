@@ -60,7 +60,7 @@ def _metric(call: ast.Call, within: list[ast.Call], values: dict[str, ast.expr])
 
 
 def _assigned(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """What stands behind each name that the function assigns."""
+    """Return the expression assigned to each name in the function."""
     values: dict[str, ast.expr] = {}
     assignments = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
     for target, value in ((each, node.value) for node in assignments for each in node.targets):

@@ -1,4 +1,4 @@
-"""What the Lambda runtime passes beside the event, as far as our handlers look at it."""
+"""The Lambda context, as far as our handlers read it."""
 
 from dataclasses import dataclass
 

@@ -115,7 +115,7 @@ def turn(text: str = "", *, tokens: int = 10, is_last: bool = False) -> ModelTur
 
 @dataclass
 class Office:
-    """Of alice, with an agent that is linked to her catalog."""
+    """Alice's agent, linked to her catalog."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     shelves: Shelves = field(default_factory=Shelves)

@@ -28,7 +28,7 @@ class PostgreSQL:
     process: psutil.Process
 
     def of_user(self, user: str, database: str = "postgres") -> dict[str, Any]:
-        """What psycopg connects by."""
+        """Return psycopg's connection arguments for the user."""
         return {"host": self.socket, "user": user, "dbname": database, "sslmode": "disable"}
 
     @contextmanager

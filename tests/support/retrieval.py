@@ -1,4 +1,4 @@
-"""What searches, over fakes: a pool of knowledge bases, catalogs and place maps."""
+"""Retrieval over fakes: a pool of knowledge bases, catalogs and place maps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,9 @@ class CatalogShelf(FakeCatalogs):
     def put(
         self, catalog_id: str, home: str | None, user_id: str = "alice", source: str | None = None
     ) -> None:
-        """With a `source`, its documents are ingested directly, into that data source."""
+        """
+        Open a catalog; with a `source`, its documents are ingested directly into that data source.
+        """
         self.kept[catalog_id] = a_catalog(
             user_id=user_id,
             catalog_id=catalog_id,

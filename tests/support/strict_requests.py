@@ -83,7 +83,7 @@ def _out_of_bounds(shape: Shape, size: float, path: str) -> Iterator[str]:
 
 @cache
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:
-    """None for one in words that Python's expressions don't know, as `\\p{L}`."""
+    r"""Compile a pattern, or return None if Python's expressions lack its words, as `\p{L}`."""
     try:
         return None if pattern is None else re.compile(pattern)
     except re.error:

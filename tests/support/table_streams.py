@@ -29,7 +29,7 @@ _WRITES = ("PutItem", "UpdateItem", "DeleteItem")
 def recorded(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Iterator[Mapping[str, list[Record]]]:
-    """What is written within, by table, in the order in which it was written."""
+    """Record the writes within, by table, in order."""
     take_one_call_at_a_time()
     answer = DynamoHandler.call_action
     streams: dict[str, list[Record]] = defaultdict(list)
@@ -54,7 +54,7 @@ def recorded(
 
 
 def _written(handler: DynamoHandler) -> Iterator[tuple[str, Item]]:
-    """Of which table, and the key of each item that the call may write."""
+    """Yield the table and key of each item that the call may write."""
     operation = handler.headers["X-Amz-Target"].rpartition(".")[2]
     asked = json.loads(handler.body)
     if operation in _WRITES:

@@ -52,7 +52,7 @@ def receiving(*, tls: ssl.SSLContext | None = None, content: bytes = b"") -> Ite
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
-            """Of handshakes that end, which is what some tests are about."""
+            """Ignore failed handshakes, which some tests cause."""
 
     with Server((HOST, 0), Handler) as server:
         if tls is not None:

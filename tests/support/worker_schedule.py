@@ -7,7 +7,7 @@ from xdist.scheduler import LoadGroupScheduling
 
 # misc: pytest-xdist has no types
 class ByFile(LoadGroupScheduling):  # type: ignore[misc]
-    """With `--dist loadgroup`; the files come in the order in which they were collected."""
+    """Scheduling for `--dist loadgroup` that keeps the files in the order of collection."""
 
     def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
         super().__init__(config, log)

@@ -13,14 +13,14 @@ def pipeline() -> Pipeline:
 
 @pytest.fixture
 def filled(pipeline: Pipeline) -> Pipeline:
-    """Where a file was dropped."""
+    """A pipeline where a file was dropped."""
     pipeline.drop()
     return pipeline
 
 
 @pytest.fixture
 def indexed(filled: Pipeline) -> Pipeline:
-    """Where a file was dropped and indexed."""
+    """A pipeline where a file was dropped and indexed."""
     filled.index()
     return filled
 

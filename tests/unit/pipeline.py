@@ -90,7 +90,7 @@ class Settings(AdmissionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FoundAtOnce(SearchCheck):
-    """What is indexed is found by its owner, without being put into the fake of a search."""
+    """A search check that finds every document, whatever is in the fake of a search."""
 
     def found(self, documents: Iterable[tuple[Catalog, Document]]) -> set[str]:
         return {document.document_id for _, document in documents}
@@ -277,7 +277,7 @@ class Pipeline:
         return document
 
     def source_of(self, key: str = KEY) -> DataSource:
-        """Of the key's catalog, which was placed."""
+        """Return the data source of the key's catalog, which was placed."""
         source = self.catalogs.kept[place_of(key).catalog_id].source
         assert source is not None
         return source
@@ -288,7 +288,7 @@ class Pipeline:
         return worklist_of(catalog_id, None if catalog is None else catalog.source)
 
     def live_run(self, worklist_id: str | None = None) -> Run:
-        """Of the worklist that KEY's catalog is in, if none is named."""
+        """Return the live run of the worklist, by default that of KEY's catalog."""
         worklist_id = worklist_id or self.worklist_of()
         return Run(worklist_id=worklist_id, epoch=self.leases.kept[worklist_id].epoch)
 

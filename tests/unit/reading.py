@@ -22,7 +22,7 @@ _Answer = TypeVar("_Answer")
 
 @dataclass
 class FilesOf(Disturbed):
-    """What was uploaded into a bucket, which keeps it in the etag."""
+    """The files of a bucket, each with its content in the etag."""
 
     bucket: FakeBucket
 
@@ -101,7 +101,7 @@ class Reading:
         self.read(key)
 
     def remove(self) -> None:
-        """What a run does at the end of a removal, once a search has proven it."""
+        """Remove the document as a run does once a search has proven the removal."""
         document = self.found()
         if document is None or document.status is not DocumentStatus.DELETING:
             return
@@ -122,7 +122,7 @@ class Reading:
         return document
 
     def text_id(self, key: str = KEY) -> str:
-        """Of the text of the version that lies there now."""
+        """Return the id of the text of the present version."""
         version = self.pipeline.bucket.version_of(key)
         assert version is not None
         return text_id_of(version, place_of(key).filename)
@@ -135,7 +135,7 @@ class Reading:
         }
 
     def is_asked(self) -> bool:
-        """Whether a run was asked for once the document had the text that it has."""
+        """Return whether a run was requested after the document had its present text."""
         document = self.document()
         return any(
             each is not None and (each.unread, each.text_id) == (False, document.text_id)

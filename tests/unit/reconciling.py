@@ -150,7 +150,7 @@ class Reconciled(Pipeline):
         self.catalogs.place(place_of(key).catalog_id, source)
 
     def forgets_on_shared(self, key: str, *, beside: str) -> str:
-        """Of two catalogs on the shared data source its worklist, which is named, has one."""
+        """Drop one of two catalogs from the shared data source's worklist, which is returned."""
         for each in (key, beside):
             self.lives_on(SHARED, each)
             self.requests.ask(place_of(each).catalog_id)
@@ -185,7 +185,7 @@ class Reconciled(Pipeline):
         return name
 
     def everything(self) -> Any:
-        """What every store holds, to compare with later."""
+        """Return the contents of every store, for comparison."""
         return copy.deepcopy(
             (
                 self.catalogs.kept,

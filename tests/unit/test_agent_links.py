@@ -38,7 +38,7 @@ SHARED = AvailableKnowledgeBase(id="KBSHARED01", name="Handbook", description="E
 
 @dataclass
 class House:
-    """Of alice, with a catalog, and of bob, with another."""
+    """Alice and Bob, each with a catalog."""
 
     book: FakeAgents = field(default_factory=FakeAgents)
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)

@@ -190,7 +190,7 @@ def test_a_run_that_is_handed_on_twice_is_carried_out_once(office: Office) -> No
 
 
 class Killed(BaseException):
-    """As when a process ends: nobody writes anything any more."""
+    """The end of a process: nobody writes anything any more."""
 
 
 def test_one_whose_runner_died_has_failed_once_its_time_is_over(office: Office) -> None:

@@ -29,7 +29,7 @@ CATALOG = a_catalog(catalog_id="cat-1", s3_prefix="alice/cat-1/", knowledge_base
 
 
 class Desk:
-    """Where Alice's handbook is asked: a model is told what a search finds."""
+    """Answers about Alice's handbook by a model that gets the search's results."""
 
     def __init__(self) -> None:
         self.store, self.model, self.staying = FakeKnowledgeBase(), FakeWriter(), AllStaying()
@@ -42,7 +42,7 @@ class Desk:
         self.answering = Answering(retrieval=retrieval, writer=self.model, meter=a_meter())
 
     def searching(self, **changes: Any) -> Answering:
-        """With another search."""
+        """Return the answering with another search."""
         return replace(self.answering, retrieval=replace(self.answering.retrieval, **changes))
 
     def says(self, *pieces: tuple[str, Sequence[Passage]], rest: str = "") -> None:

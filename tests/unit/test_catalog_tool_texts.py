@@ -1,4 +1,4 @@
-"""What a tool says of names that others have chosen, of a throttle, and the tokens it takes."""
+"""Texts of tools: names chosen by others, throttling, and page tokens."""
 
 from typing import Any, cast
 

@@ -47,7 +47,7 @@ def named(call: DirectCall) -> list[str]:
 
 
 def calls(pipeline: Pipeline) -> list[tuple[bool, list[str]]]:
-    """Whether each removes, and what it is of."""
+    """Return for each call whether it removes, and its documents."""
     return [(each.deletes, named(each)) for each in pipeline.bedrock.direct_calls]
 
 
@@ -165,7 +165,7 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
 
 @pytest.fixture(params=["own", "shared", "own, texts told"])
 def searched(request: pytest.FixtureRequest) -> Pipeline:
-    """Where a search finds what it was made to find, and nothing at once."""
+    """A pipeline whose searches find only what a test makes findable."""
     return Pipeline(
         shared=request.param == "shared",
         finds_at_once=False,

@@ -33,7 +33,7 @@ OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
 
 @pytest.fixture
 def pipeline() -> Pipeline:
-    """Where a file was dropped, and catalogs have data sources of their own that take jobs."""
+    """A pipeline where a file was dropped, and catalogs have data sources for jobs."""
     pipeline = Pipeline(by_jobs=True)
     pipeline.drop()
     return pipeline
@@ -45,7 +45,7 @@ def estimated(pipeline: Pipeline, limits: Limits | None = None) -> CatalogEstima
 
 
 def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> None:
-    """As if so much had been ingested in so long, beside what any work takes."""
+    """Record a measurement of ingestion beside the usual ones."""
     rate = WorkDuration(beyond_ms=round(seconds * 1000), size=size)
     ledger = pipeline.book.read()
     pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
@@ -248,7 +248,7 @@ def test_removed_and_ingested_documents_tell_their_stages(pipeline: Pipeline) ->
 
 
 def ingested(pipeline: Pipeline, *, files: int, size: int, seconds: float) -> CatalogEstimate:
-    """What was estimated of so many files once they were at work, which then took so long."""
+    """Return the estimate for files in progress, which then took this long."""
     for number in range(files):
         pipeline.drop(f"alice/research/{number} at {pipeline.clock()}.txt", "x" * size)
     run = pipeline.work()
@@ -308,7 +308,7 @@ MANY = PAGE + 50
 
 @pytest.fixture
 def large() -> Pipeline:
-    """With a catalog of many documents, all indexed a while ago, which nobody may read whole."""
+    """A pipeline with a large catalog, indexed a while ago, that must not be read whole."""
     large = Pipeline()
     large.catalogs.open(a_catalog())
     large.documents.save_all(indexed(large, number) for number in range(MANY))

@@ -85,7 +85,7 @@ def test_a_web_page_gives_what_its_reader_sees() -> None:
 
 
 def test_a_web_page_with_many_elements_is_not_taken_for_a_deep_one() -> None:
-    """Whose end tags are left out, or are another's, or which stand side by side."""
+    """Elements without end tags, with wrong ones, or side by side."""
     markup = b"<ul><li>x<br></ul>" * 10_001 + b"<div><span>y</div>" * 10_001 + b"<p>z" * 10_001
 
     assert text_of(markup, "a.html").count("\n") == 3 * 10_001 - 1

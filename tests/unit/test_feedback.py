@@ -1,4 +1,4 @@
-"""What was said of answers: whose it is, how much of it there may be, and of what catalog."""
+"""Feedback on answers: its owner, its limit, and its catalog."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What of a file cannot be found, as its owner reads it."""
+"""Gaps of a file, as its owner reads them."""
 
 import io
 from collections.abc import Callable

@@ -26,7 +26,7 @@ HIDDEN = [
 
 
 def found(*addresses: str) -> list[Any]:
-    """What `getaddrinfo` answers."""
+    """The answer of `getaddrinfo`."""
     return [
         (
             socket.AF_INET6 if ":" in each else socket.AF_INET,
@@ -41,7 +41,7 @@ def found(*addresses: str) -> list[Any]:
 
 @pytest.fixture
 def connected(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Where anybody wanted to connect to; nobody is let."""
+    """Addresses that were connected to; every connection is refused."""
     wanted: list[Any] = []
 
     def connect(_: socket.socket, address: Any) -> None:

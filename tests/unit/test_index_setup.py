@@ -1,4 +1,4 @@
-"""What is done before anybody asks: an index is made fit for search by words."""
+"""An index is prepared for search by words before anybody searches."""
 
 from dataclasses import replace
 

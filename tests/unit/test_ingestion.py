@@ -269,7 +269,7 @@ WHALE = "alice/whale"
 
 @pytest.fixture
 def shared() -> Pipeline:
-    """Where every catalog goes to the shared data source."""
+    """A pipeline where every catalog uses the shared data source."""
     return Pipeline(shared=True)
 
 

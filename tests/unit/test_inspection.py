@@ -75,7 +75,7 @@ class House:
 
     @property
     def found(self) -> Inspected:
-        """Of the only file that was inspected."""
+        """Return the result of the only inspected file."""
         [(_, found)] = self.inspections.found.values()
         return found
 

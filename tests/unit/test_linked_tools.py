@@ -1,4 +1,4 @@
-"""What a linked tool asks for its user, and what it answers a model."""
+"""A linked tool's request for its user, and its answer to a model."""
 
 from typing import Any
 

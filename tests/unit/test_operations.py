@@ -1,4 +1,4 @@
-"""What an operator sees at one moment: as much as a page takes, and each part by itself."""
+"""The operations page at one moment: as much as a page takes, and each part by itself."""
 
 import threading
 from collections.abc import Collection, Iterator, Sequence

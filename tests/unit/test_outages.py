@@ -47,7 +47,7 @@ def work_off(world: Reconciled, key: str = KEY, at_most: int = 900) -> None:
 
 
 def pass_by(world: Reconciled, seconds: float, key: str = KEY) -> list[Kind]:
-    """As the reconciler looks between its rounds, each quarter of an hour; what it reports."""
+    """Let time pass with a reconciler's look each quarter of an hour, and return its findings."""
     end, told = world.clock().timestamp() + seconds, list[Kind]()
     work_off(world, key)
     while world.clock().timestamp() < end:

@@ -1,4 +1,4 @@
-"""What a page of a PDF shows that is not in its text: annotations that are drawn, and letters."""
+"""Contents of a PDF's page beside its text: drawn annotations, and letters."""
 
 import io
 from collections.abc import Callable

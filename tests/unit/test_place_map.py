@@ -1,4 +1,4 @@
-"""Where in a document a passage is, what is cited of it, and maps kept between searches."""
+"""A passage's place in its document, its citation, and maps cached between searches."""
 
 import re
 from bisect import bisect_left, bisect_right

@@ -1,4 +1,4 @@
-"""Where a catalog is placed: at a data source of its own if there is room, or at a shared one."""
+"""A catalog gets a data source of its own if there is room, or a shared one."""
 
 import re
 

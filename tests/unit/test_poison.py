@@ -43,7 +43,7 @@ INDISPENSABLE = (
 
 
 class Poisoned(Exception):
-    """What nobody has thought of."""
+    """An error that nobody expected."""
 
 
 @dataclass(frozen=True)
@@ -323,7 +323,7 @@ def test_a_document_that_bedrock_refuses_fails_alone() -> None:
 
 
 def test_a_refusal_that_passes_fails_no_document_of_its_calls() -> None:
-    """As where Bedrock is busy, and says so in words that nobody has read yet."""
+    """Bedrock is busy, and says so in unknown words."""
     shared, others = dropped()
     accepted_at: list[datetime] = []
 

@@ -18,7 +18,7 @@ from tests.support.records import NOW, a_catalog, a_document
 
 
 class Unforeseen(Exception):
-    """As botocore's for an error of AWS's that nothing maps."""
+    """An error of AWS's that nothing maps."""
 
 
 THROTTLED = StoreUnavailable("SendMessage", "RequestThrottled")

@@ -270,7 +270,7 @@ def test_event_that_overtakes_its_upload_tool_leaves_nothing_unread(reading: Rea
 
 
 def steps_of(reading: Reading) -> list[tuple[Disturbed, str]]:
-    """What either of them does that another can come before, or a crash."""
+    """Return the steps of both, between which another or a crash can come."""
     return [
         *((reading.documents, each) for each in ("get", "save")),
         *((reading.inspections, each) for each in ("record", "results_for")),

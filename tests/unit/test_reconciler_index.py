@@ -1,4 +1,4 @@
-"""What the knowledge bases list and what the records say, and how both are read."""
+"""Comparison of the knowledge bases' listings with the records, and how both are read."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ ORPHAN = f"doc-{'0' * 24}"
 
 @pytest.fixture(params=["calls", "calls, texts told", "jobs"])
 def world(request: pytest.FixtureRequest) -> Reconciled:
-    """Where catalogs have data sources of their own, that take direct calls or jobs."""
+    """Catalogs with data sources of their own, for direct calls or for jobs."""
     return Reconciled(by_jobs=request.param == "jobs", tells_texts="texts" in request.param)
 
 

@@ -128,7 +128,7 @@ def wreck(world: Reconciled) -> None:
 
 
 def settle(world: Reconciled) -> None:
-    """What the runs that were asked for then do."""
+    """Carry out the requested runs."""
     world.knowledge_base.forget(place_of(SEVEN[1]).document_id)
     world.index(*SEVEN)
     world.executions.ended.add(f"{world.worklist_of(SEVEN[0])}-2")

@@ -56,7 +56,7 @@ class Library:
 
 @pytest.fixture
 def library(indexed: Pipeline) -> Library:
-    """Where a file was indexed whose text an older reader made."""
+    """An indexed file whose text an older reader made."""
     library = Library(indexed)
     library.change(text_id="0" * 16, text_tokens=9, indexed_text_id="0" * 16, attempts=2)
     return library

@@ -556,7 +556,7 @@ def test_forged_share_of_anothers_document_is_withheld_and_counted_once(
 
 
 def throttle_others(_: str, asked: Filter | None, *__: object, **___: object) -> None:
-    """What doesn't ask for one user's documents."""
+    """Throttle requests that aren't for one user's documents."""
     if not isinstance(asked, Has):
         raise KnowledgeBaseThrottled("Retrieve")
 

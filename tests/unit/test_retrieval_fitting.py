@@ -1,4 +1,4 @@
-"""What is shown of the passages found: nothing twice, within a budget, in which order."""
+"""Selection of passages: nothing twice, within a budget, in which order."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -159,7 +159,7 @@ def contents(selection: WithinBudget) -> list[str]:
 
 
 def order(found: Sequence[Excerpt], prioritize_by: Priority) -> str:
-    """Of excerpts that are named by a letter, at their beginning."""
+    """Return the letters that begin the excerpts, in their order."""
     return "".join(text[0] for text in contents(fit(found, budget(prioritize_by), FakePlaceMaps())))
 
 

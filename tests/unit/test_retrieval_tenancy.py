@@ -250,7 +250,9 @@ CATALOGS = {
 
 
 def a_passage(catalog_id: str = "cat-shared", source: str | None = SHARED, **told: Any) -> Passage:
-    """As our function ingests it, of which the store tells the data source and no more."""
+    """
+    Return a passage as our function ingests it, for which the store states only the data source.
+    """
     attributes = {
         "user_id": "alice",
         "catalog_id": catalog_id,

@@ -1,4 +1,4 @@
-"""What is put around a knowledge base: a fixed filter, a guardrail, a model that reranks."""
+"""Wrappers of a knowledge base: a fixed filter, a guardrail, a model that reranks."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What work takes, who is next, and that nothing is given out twice."""
+"""Durations of work, turns in the queue, and grants that are given out once."""
 
 import math
 from collections.abc import Callable
@@ -42,7 +42,7 @@ OWN = 5.0  # what our own functions take, and until a search finds it
 
 
 def after(*works: tuple[int, float]) -> Callable[[int], float]:
-    """What is known of so many bytes after so many took so many seconds each."""
+    """Return the estimates after measurements of this many bytes and seconds."""
     ledger = Ledger()
     for size, seconds in works:
         did = CompletedWork(mode=Mode.DIRECT, size=size, seconds=seconds)
@@ -95,7 +95,7 @@ def names(waiters: list[Waiter]) -> list[str]:
 
 
 def at_work(*waiters: Waiter, limits: Limits | None = None) -> Ledger:
-    """With grants for these."""
+    """Return a ledger with these grants."""
     schedule = a_schedule(*waiters, limits=limits)
     assert schedule.grant() == list(waiters)
     return schedule.ledger

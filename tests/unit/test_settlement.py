@@ -1,4 +1,4 @@
-"""What becomes of documents that a job took up: the job's word, and how far it goes."""
+"""Settlement of a job's documents: the job's statements, and how far they are believed."""
 
 from datetime import timedelta
 
@@ -24,13 +24,13 @@ def pipeline() -> Pipeline:
 
 @pytest.fixture
 def searched() -> Pipeline:
-    """Where a search finds what it was made to find, and nothing at once."""
+    """A pipeline whose searches find only what a test makes findable."""
     return Pipeline(by_jobs=True, finds_at_once=False)
 
 
 @pytest.fixture
 def run(pipeline: Pipeline) -> Run:
-    """Of a dropped file, whose job is at work."""
+    """Return the run of a dropped file, whose job is at work."""
     pipeline.drop()
     return pipeline.work()
 

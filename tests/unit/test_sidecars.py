@@ -1,4 +1,4 @@
-"""What S3 tells of an object, and what its sidecar says."""
+"""S3's description of an object, and the sidecar made from it."""
 
 import json
 from datetime import UTC, datetime

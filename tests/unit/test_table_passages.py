@@ -20,7 +20,7 @@ TABLE: list[list[str | float]] = [[*COLUMNS], *ROWS]
 
 
 def document_of(rows: list[list[str | float]]) -> bytes:
-    """Of one table whose header comes again on each page."""
+    """Return a document with one table whose header repeats on each page."""
     document = docx.Document()
     table = document.add_table(rows=len(rows), cols=len(rows[0]))
     for cell, text in zip(table._cells, chain(*rows), strict=True):

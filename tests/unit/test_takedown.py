@@ -16,7 +16,9 @@ OTHER = "alice/research/other.pdf"
 
 @pytest.fixture(params=["calls", "calls, texts told", "jobs"])
 def pipeline(request: pytest.FixtureRequest) -> Pipeline:
-    """With an indexed catalog of two documents, at a data source of its own of either type."""
+    """
+    A pipeline with an indexed catalog of two documents, at its own data source of either type.
+    """
     pipeline = Pipeline(by_jobs=request.param == "jobs", tells_texts="texts" in request.param)
     for key in (KEY, OTHER):
         pipeline.drop(key)

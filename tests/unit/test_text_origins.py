@@ -1,4 +1,4 @@
-"""Whose a passage is where the store names the text of ours that was ingested."""
+"""Proof of a passage's owner where the store names our ingested text."""
 
 from dataclasses import replace
 from typing import Any
@@ -68,7 +68,9 @@ def text_uri(catalog: Catalog = HERS, document_id: str | None = None, **more: st
 
 
 def a_passage(catalog: Catalog = HERS, **told: Any) -> Passage:
-    """Of the catalog's plan.pdf, as our function ingests it and the store tells its text."""
+    """
+    Return a passage of the catalog's plan.pdf, as our function ingests it, with its text's name.
+    """
     passage = Passage(
         text="the plan",
         score=1,

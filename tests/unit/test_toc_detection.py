@@ -1,4 +1,6 @@
-"""What of a document is no text: tables of contents, indexes, running headers and footers."""
+"""
+Parts of a document that are no text: tables of contents, indexes, running headers and footers.
+"""
 
 import random
 import time

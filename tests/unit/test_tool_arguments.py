@@ -1,4 +1,4 @@
-"""What clients write in the place of an argument: nothing, or its value in another type."""
+"""Clients' substitutes for an argument: nothing, or its value in another type."""
 
 from typing import Any
 

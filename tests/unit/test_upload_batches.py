@@ -81,7 +81,7 @@ def dropped(pipeline: Pipeline, *keys: str) -> dict[str, Plan | Exception]:
 
 
 def outcomes(found: dict[str, Plan | Exception]) -> dict[str, object]:
-    """By key; the kind of what went wrong."""
+    """Return the outcomes by key; for an error, its type."""
     return {
         key: each.outcome if isinstance(each, Plan) else type(each) for key, each in found.items()
     }

@@ -1,4 +1,4 @@
-"""What is counted of ingestion: what Bedrock has accepted, and whose."""
+"""Usage of ingestion: what Bedrock accepted, and whose it was."""
 
 from decimal import Decimal
 

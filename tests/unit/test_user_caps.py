@@ -1,4 +1,4 @@
-"""What users' caps hold back, what is let go, and whom it never touches."""
+"""Users' caps: what they hold back and release, and whom they never affect."""
 
 from decimal import Decimal
 from itertools import pairwise

@@ -154,7 +154,7 @@ def test_record_keeps_title_and_gaps_once_the_result_is_gone() -> None:
 
 
 def after(document: Document, status: str, *, said: float | None, at: float) -> DocumentOutcome:
-    """Of a call that was accepted at NOW, in seconds after that; no search finds anything."""
+    """Return the outcome of a call accepted at NOW, seconds later; no search finds anything."""
     said_at = None if said is None else NOW + timedelta(seconds=said)
     detail = DocumentDetail(status=status, updated_at=said_at)
     now = call_evidence(document, detail, accepted_at=NOW, at=NOW + timedelta(seconds=at))

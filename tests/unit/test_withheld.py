@@ -20,7 +20,7 @@ DOCUMENT = place_of(KEY).document_id
 
 @pytest.fixture
 def withheld(reading: Reading) -> Reading:
-    """Where a file was dropped of which nobody sees anything."""
+    """A dropped file without any visible text."""
     reading.drop(HIDDEN)
     run(reading.pipeline)
     return reading
@@ -32,7 +32,7 @@ def sent(pipeline: Pipeline) -> list[str]:
 
 
 def run(pipeline: Pipeline) -> None:
-    """What is open comes to its end, if a run was asked for."""
+    """Complete the open work, if a run was requested."""
     while pipeline.leases.kept[pipeline.worklist_of()].held:
         pipeline.execute()
 

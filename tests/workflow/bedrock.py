@@ -101,7 +101,7 @@ class Bedrock:
         return [each.operation for each in self.calls if each.error is not None]
 
     def accepted(self, operation: str) -> list[Members]:
-        """What the product asked for in calls that were answered."""
+        """Return the requests of the product that were answered."""
         found = (each for each in self.calls if each.operation == operation)
         return [each.asked for each in found if each.error is None]
 
@@ -115,7 +115,7 @@ class Bedrock:
         ]
 
     def jobs(self) -> list[Members]:
-        """Of the data sources that there are, the first first."""
+        """Return the jobs of the existing data sources, oldest source first."""
         found = [
             job
             for each in self.sources()
@@ -125,7 +125,7 @@ class Bedrock:
         return sorted(found, key=lambda each: str(each["startedAt"]))
 
     def prefixes(self) -> list[str]:
-        """What each job was for, in the order of the jobs."""
+        """Return the prefix of each job, in order."""
         prefixes = {
             each["dataSourceId"]: each["dataSourceConfiguration"]["s3Configuration"]
             for each in self.sources()
@@ -133,7 +133,10 @@ class Bedrock:
         return [prefixes[each["dataSourceId"]]["inclusionPrefixes"][0] for each in self.jobs()]
 
     def documents(self) -> list[Members]:
-        """Of data sources that were ever used: one for jobs lists nothing before its first."""
+        """
+        Return the documents of all data sources that were ever used; one for jobs lists none before
+        its first.
+        """
         synced = {each["dataSourceId"] for each in self.jobs()}
         own = [
             _ids(each)

@@ -59,7 +59,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def bedrock(environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bedrock]:
-    """With the two knowledge bases of the pool."""
+    """Bedrock with the two knowledge bases of the pool."""
     bedrock = Bedrock(session.client("s3"), BUCKET)
     for _ in range(2):
         bedrock.provision()

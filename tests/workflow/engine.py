@@ -75,7 +75,7 @@ def _start_ready(worker: ExecutionWorker) -> None:
 
 
 def _attempt_with_token(state: StateTask, environment: Environment) -> None:
-    """With a token of its own, which is void once it is over."""
+    """Run the task with a token of its own, which is void afterwards."""
     if "Task" not in environment.states.context_object.context_object_data:
         _attempt(state, environment)
         return

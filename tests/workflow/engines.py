@@ -109,7 +109,7 @@ class Went:
 
 
 def strictly(answers: Sequence[Reply | Told]) -> Went:
-    """By moto's interpreter."""
+    """Run the machine with moto's interpreter."""
     client: Any = boto3.client("stepfunctions", region_name="us-east-1")
 
     def tell(token: str, error: str | None) -> None:

@@ -32,7 +32,7 @@ _READING = 660_000  # milliseconds that a file's reader may take
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What Lambda answers: a payload, a payload that tells of an exception, or a refusal."""
+    """A reply of Lambda's: a payload, a payload with an exception, or a refusal."""
 
     payload: object = None
     function_error: bool = False
@@ -48,7 +48,7 @@ class Interruption:
 @dataclass
 class Functions:
     """
-    By function name; tasks are told apart by their `action`.
+    Functions by name; tasks are told apart by their `action`.
 
     `calls` are the events in order. One task runs at a time, as a test reads them.
     """
@@ -101,7 +101,7 @@ class Functions:
 
 
 def forget() -> None:
-    """What the handlers keep between invocations, as a new sandbox has it."""
+    """Clear what the handlers keep between invocations, as in a new sandbox."""
     for module in (upload_handler, inspect, deployed, status_poller):
         for kept in vars(module).values():
             if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:

@@ -102,7 +102,7 @@ class Machine:
         return [event["type"] for event in self.events(self._arn(name))]
 
     def _rests(self, arn: str) -> bool:
-        """Whether it is a successor with a delay, which no test waits for."""
+        """Return whether it is a successor with a delay, which no test waits for."""
         given = json.loads(self.client.describe_execution(executionArn=arn)["input"])
         return given["progress"]["delay"] > 0 and self.states(arn)[-1:] == ["WaitForDataSource"]
 

@@ -126,7 +126,9 @@ class Simulator:
         self._timeline.close()
 
     def call(self, operation: Any, members: Members, *, after: float) -> Members:
-        """Of the service model, after so many seconds. Raises ServiceError, ConnectionDropped."""
+        """
+        Return the service's answer after some seconds. Raises ServiceError, ConnectionDropped.
+        """
         dispatcher = self._services.dispatcher
         return self._timeline.do(lambda: dispatcher.call(operation, members), after=after)
 

@@ -53,7 +53,7 @@ UNKNOWN_TO_MINISTACK = {"a queue that can't be entered"}
 
 
 def locally(answers: Sequence[Reply | Told]) -> Went:
-    """By ministack's interpreter, without its server, its functions and its waits."""
+    """Run the machine with ministack's interpreter, without its server, functions and waits."""
 
     def tell(token: str, error: str | None) -> None:
         told = {"taskToken": token, "output": "{}", "error": error}
@@ -94,7 +94,7 @@ def locally(answers: Sequence[Reply | Told]) -> Went:
 
 
 def walked(answers: Sequence[Reply | Told]) -> tuple[Went, int]:
-    """By our own walk; also how many transitions it counts."""
+    """Run the machine in simulated time, and return the counted transitions too."""
     hub, bill = Hub(), Bill()
     functions = simulated.Functions(hub, bill)
     workflow = Workflow(

@@ -51,7 +51,7 @@ class World:
         return self.machine.executions()
 
     def tell_of_broken_runs(self) -> None:
-        """As the rule on executions that failed, timed out or were aborted does."""
+        """Tell of broken runs, as the rule on failed, timed-out or aborted executions does."""
         for execution in self.executions():
             if execution.status != "SUCCEEDED":
                 self.ingest({"action": "recover", "execution_name": execution.name})
@@ -85,7 +85,7 @@ class World:
 
 
 def _nothing() -> None:
-    """Of all times but one."""
+    """Do nothing, at any time but one."""
 
 
 def sqs_event(kind: str, *keys: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ EAST, NORTH, UP = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 def between(cosine: float) -> Vector:
-    """Of length one, and so near to EAST."""
+    """Return a vector of length one with this cosine to EAST."""
     return (cosine, (1 - cosine**2) ** 0.5, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What filters let through, as PostgreSQL reads them."""
+"""Filters as PostgreSQL evaluates them."""
 
 import math
 

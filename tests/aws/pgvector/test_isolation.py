@@ -1,4 +1,4 @@
-"""Whose rows are seen, attacked in SQL and through every text that a caller may choose."""
+"""Row-level security under attack: in SQL, and through every text that a caller may choose."""
 
 from typing import Any
 

@@ -48,7 +48,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def database(server: PostgreSQL) -> Iterator[Database]:
-    """Of as many dimensions as Titan may be asked for."""
+    """A database with the fewest dimensions that Titan offers."""
     name = f"wide_{next(_numbers)}"
     server.database(name, dimensions=256)
     with opened(server, name, dimensions=256) as database:

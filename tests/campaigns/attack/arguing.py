@@ -10,7 +10,7 @@ from tests.campaigns.attack.stage import GROUP, TOOLS, Stage
 
 
 def filters(stage: Stage, chance: Random) -> Iterator[Attempt]:
-    """None may widen what is found; most have no meaning at all."""
+    """Yield filters; none may widen what is found, and most are malformed."""
     prey, own = stage.victim, stage.attacker
     equal = {"key": "user_id", "value": prey.user}
     unequal = {"key": "user_id", "value": own.user}
@@ -95,7 +95,9 @@ def _labelled(stage: Stage, name: str, metadata: object) -> Attempt:
 
 
 def smuggled(stage: Stage, chance: Random) -> Iterator[Attempt]:
-    """What no schema has is refused, however it is spelled; of what is said twice, neither wins."""
+    """
+    Yield arguments that no schema has, in any spelling, and arguments given twice; all are refused.
+    """
     prey, own = stage.victim, stage.attacker
     extras: dict[str, object] = {
         "user_id": prey.user,

@@ -51,7 +51,7 @@ def attempts(stage: Stage, seed: int, *, share: int = 1) -> Iterator[Attempt]:
 
 
 def run(stage: Stage, found: Iterable[Attempt]) -> Tally:
-    """What was planted is looked for once it had every chance to grow."""
+    """Run the attempts, and then look for planted data that had time to take effect."""
     before = stage.state()
     tally = judge(stage, found)
     eventually(stage.is_settled, "what the attacker has put is settled")

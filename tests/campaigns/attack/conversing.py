@@ -77,7 +77,7 @@ def _page(
 def _api(
     stage: Stage, method: str, path: str, of: str, body: Mapping[str, str] | None = None
 ) -> Attempt:
-    """With the attacker's own token, as a program would."""
+    """Return an attempt with the attacker's own token, as a program makes it."""
 
     def act() -> Answer:
         headers = {"Authorization": f"Bearer {stage.token}"}

@@ -88,7 +88,7 @@ class LinkedStage:
         return [each.secret for each in self.kept if not each.is_for(groups)]
 
     def shown_to(self, groups: Sequence[str], place: str = GROUPED) -> list[str]:
-        """What a search of all that is kept there must bring up."""
+        """Return the texts that a search for these groups must find there."""
         kept = [each for each in self.kept if each.place == place and not each.is_odd]
         return [each.secret for each in kept if each.is_for(groups)]
 

@@ -63,7 +63,7 @@ def lookalikes(text: str) -> Mapping[str, str]:
 
 
 def required(stage: Stage, tool: str, catalog_id: str) -> dict[str, object]:
-    """What a call of the tool takes, harmless but for the catalog."""
+    """Return the tool's required arguments, harmless except for the catalog."""
     document = {"document_id": stage.victim.document_id}
     question = {"query": "what opens the vault of the marmots?"}
     beside: Mapping[str, Mapping[str, object]] = {
@@ -242,7 +242,7 @@ def call(
     headers: Headers = (),
     query: str = "",
 ) -> Attempt:
-    """By the attacker's own token unless there is another, or none."""
+    """Return a call with the attacker's own token unless another one is given."""
 
     def act() -> Answer:
         return stage.wire.call(

@@ -1,4 +1,4 @@
-"""What came of attempts: nothing, a leak, or a refusal that nobody can act on."""
+"""Judges attempts: no effect, a leak, or a refusal that nobody can act on."""
 
 import json
 import re
@@ -151,7 +151,9 @@ def _operations() -> re.Pattern[str]:
 
 @dataclass
 class Tally:
-    """What is wrong says what to repeat: kind, tool, name; and what came of it."""
+    """
+    Results of a campaign. Each finding names the kind, tool and attempt to repeat, and its effect.
+    """
 
     attempts: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)

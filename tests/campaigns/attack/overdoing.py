@@ -45,7 +45,7 @@ def excesses(stage: Stage, chance: Random) -> Iterator[Attempt]:
 
 
 def encodings(stage: Stage, chance: Random) -> Iterator[Attempt]:
-    """Of a call for what is the victim's: none may be read otherwise than it was checked."""
+    """Yield encodings of a call for the victim's data; none may be checked and read differently."""
     for tool in ("list_catalog_documents", "download_from_catalog", "knowledge_base_retrieve"):
         message = a_call(TOOLS[tool], required(stage, tool, stage.victim.catalog_id))
         plain = json.dumps(message)

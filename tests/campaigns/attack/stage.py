@@ -66,7 +66,7 @@ class Party:
 
 @dataclass(frozen=True)
 class Conversation:
-    """Of an agent's, with one question in it, by their ids."""
+    """An agent's conversation with one question, by their ids."""
 
     agent: str
     chat: str
@@ -99,12 +99,12 @@ class Stage:
 
     @property
     def hidden_id(self) -> str:
-        """Of a catalog of the victim's with a marked name, and no documents."""
+        """The id of a catalog of the victim's with a marked name and no documents."""
         return catalog_id_of(self.victim.user, self.hidden)
 
     @property
     def known_id(self) -> str:
-        """Of a catalog of the victim's that an attacker's own names may repeat."""
+        """The id of a catalog of the victim's that an attacker's own names may repeat."""
         return catalog_id_of(self.victim.user, KNOWN)
 
     def list_own(self) -> Answer:
@@ -113,7 +113,7 @@ class Stage:
         return self.wire.call(TOOLS["list_catalog_documents"], given, token=self.token)
 
     def clients(self, service: str) -> Any:
-        """With the attacker's own keys, which open the attacker's own prefix."""
+        """Return a client with the attacker's own keys, for the attacker's own prefix."""
         keys = UserKeys(self.instance).of(self.attacker.user)
         session = Session(
             aws_access_key_id=keys.access_key_id,
@@ -172,7 +172,7 @@ class Stage:
         return {each for each in keys if not is_ours(each)}
 
     def is_settled(self) -> bool:
-        """Whether all that the attacker has put is searchable, or never will be."""
+        """Return whether every document of the attacker's is searchable or never will be."""
         records = self.attacker.person.records()
         over = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
         keys = self.attackers_objects()
@@ -253,7 +253,7 @@ def staged(
 
 @contextmanager
 def _conversing(instance: Instance, token: str, message: str) -> Iterator[Conversation]:
-    """With an agent that is made for it, whose answer is there."""
+    """Open a conversation with a new agent, and wait for its answer."""
     with httpx2.Client(
         base_url=str(instance.console_url),
         headers={"Authorization": f"Bearer {token}"},

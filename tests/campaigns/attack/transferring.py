@@ -163,7 +163,7 @@ def forms(stage: Stage, chance: Random) -> Iterator[Attempt]:
 
 
 def _handed_out(stage: Stage, tool: str, given: Mapping[str, object]) -> dict[str, Any]:
-    """What the tool tells of a form or a link in the attacker's catalog."""
+    """Return the tool's form or link for the attacker's catalog."""
     arguments = {"catalog_id": stage.attacker.catalog_id, **given}
     told = stage.wire.call(TOOLS[tool], arguments, token=stage.token).tool()
     assert told is not None, "the attacker may ask for their own"

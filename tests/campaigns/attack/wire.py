@@ -1,4 +1,4 @@
-"""What is sent to a gateway, with nothing that a client library would add or mend."""
+"""Raw requests to a gateway, with nothing that a client library adds or mends."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ class Answer:
     sent: str
 
     def tool(self) -> dict[str, Any] | None:
-        """What the function answered; None if none did, or with no object."""
+        """The function's answer, or nothing if it gave none or no object."""
         try:
             [block] = json.loads(self.body)["result"]["content"]
             told = json.loads(block["text"])

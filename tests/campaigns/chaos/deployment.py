@@ -49,7 +49,7 @@ def place_of(key: str) -> Location:
 
 
 class _UseCases(ToolBuilder, RunBuilder):
-    """What people's commands call."""
+    """The use cases behind people's commands."""
 
 
 def carry_out(

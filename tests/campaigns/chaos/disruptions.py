@@ -1,5 +1,5 @@
 """
-What calls of DynamoDB, S3 and Step Functions meet, and what comes of messages and events.
+Faults of DynamoDB, S3 and Step Functions, and of messages and events.
 
 Bedrock's faults are the simulator's own (bedrock_kb_simulator/faults.py); these are asked for
 in its words, with the service before the operation: `dynamodb.PutItem`.
@@ -48,7 +48,7 @@ class Disruptions:
         return sum(self.asked.counts.values())
 
     def met(self, operation: str) -> Fault | None:
-        """What this call meets, which counts as injected."""
+        """Return the fault that this call meets, and count it as injected."""
         if not self.armed:
             return None
         self.calls[operation] += 1
@@ -76,7 +76,10 @@ def is_write(operation: str) -> bool:
 
 
 def kinds_of(operation: str) -> tuple[Kind, ...]:
-    """What is read has no effect that an answer could be lost of."""
+    """
+    Return the kinds of fault that the operation can have; a read has no effect whose answer is
+    lost.
+    """
     has_effect = is_write(operation) or operation in MESSAGES
     return (*_OF_CALLS, *_AFTER) if has_effect else _OF_CALLS
 

@@ -1,5 +1,5 @@
 """
-Whether everybody was told of what changed, and of nothing else.
+Events: each change is told to its user, and nothing else is.
 
 Once a story is over, all that was written in it is delivered to the publisher as Lambda delivers
 streams: each shard in its order and beside the others, in batches of any size, again after a
@@ -43,7 +43,7 @@ Change = tuple[str, str | None, str]  # the record, how it was, how it is
 
 @dataclass
 class Deaths(Kills):
-    """Of the publisher alone, at any call."""
+    """Deaths of the publisher alone, at any call."""
 
     chance: Random = field(default_factory=Random)
     rate: float = 0.0
@@ -61,7 +61,7 @@ class Deaths(Kills):
 
 
 def untold(world: World, seed: int) -> tuple[list[str], Counter[tuple[str, str]]]:
-    """What disagrees once all is delivered, and what was injected meanwhile."""
+    """Return the disagreements once everything is delivered, and the injected faults."""
     chance = Random(seed)
     rate = chance.choice(_RATES)
     line = world.wire.line
@@ -143,7 +143,7 @@ def _compared(world: World, shards: list[list[Record]], outbox: Outbox) -> Itera
 
 
 def _differences(where: str, changed: list[Change], told: list[Change]) -> Iterator[str]:
-    """Of each record, in its order."""
+    """Yield the differences of each record, in its order."""
     for record in sorted({each[0] for each in (*changed, *told)}):
         was = [each[1:] for each in changed if each[0] == record]
         heard = [each[1:] for each in told if each[0] == record]
@@ -161,7 +161,7 @@ def _told(envelope: Mapping[str, Any]) -> Change:
 
 
 def _seen(record: Record) -> Iterator[tuple[str, Change]]:
-    """Whose record has changed for them, and how."""
+    """Yield the record's owner and the change that the owner sees."""
     change = record["dynamodb"]
     old, new = (_plain(change.get(image)) for image in ("OldImage", "NewImage"))
     here = new or old

@@ -59,7 +59,7 @@ class _Context:
 
 
 class _InTurn:
-    """What `ThreadPoolExecutor` is to threads."""
+    """A stand-in for `ThreadPoolExecutor` that runs tasks one after another."""
 
     def __init__(self, _workers: int) -> None:
         pass
@@ -146,7 +146,7 @@ def _quieten(module: ModuleType, patch: pytest.MonkeyPatch) -> None:
 
 
 def _forget() -> None:
-    """What handlers keep between invocations, as a new environment has it."""
+    """Clear what handlers keep between invocations, as in a new environment."""
     session.client.cache_clear()
     for module in _MODULES:
         for kept in vars(module).values():

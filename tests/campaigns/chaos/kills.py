@@ -63,7 +63,7 @@ class Kills:
 
     @property
     def at_work(self) -> bool:
-        """Whether it is a worker who asks, and everything can still go wrong."""
+        """Return whether a worker asks and can still die."""
         return self.armed and getcurrent() in self._at_work
 
     def next(self, step: str, call: int, *, late: bool) -> None:

@@ -1,4 +1,4 @@
-"""What users were counted, beside what the account is billed for: how far the one is off."""
+"""Users' counted usage beside the account's bill, and how far apart they are."""
 
 from collections import Counter
 from collections.abc import Iterator

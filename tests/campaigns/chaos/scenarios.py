@@ -1,4 +1,4 @@
-"""What people do to Stackroom: each a short story, the same each time, that faults are put into."""
+"""People's actions as short stories, the same each time, into which faults are injected."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -118,7 +118,9 @@ def _cap(world: World) -> None:
 
 
 def _exceed(world: World) -> None:
-    """By documents of two catalogs; one place comes free, and at last there is no cap any more."""
+    """
+    Exceed a cap with documents of two catalogs; one place comes free, and then the cap is removed.
+    """
     _drop(C, "alice/other/o.txt", BOB)(world)
     _watch(world)
     world.deleted.add(A)
@@ -137,7 +139,7 @@ def _watch(world: World) -> None:
 
 
 def is_taken(document: Document, user_id: str) -> bool:
-    """Whether a round has taken it up, or it was indexed, and it is not to go."""
+    """Return whether the document is to stay and a round took it up or indexed it."""
     mine = document.s3_key.startswith(f"{user_id}/")
     return mine and document.status in (DocumentStatus.INDEXING, DocumentStatus.INDEXED)
 

@@ -1,5 +1,5 @@
 """
-What everybody says, compared: bucket, records, index, searches, and what must be left of nothing.
+Compares bucket, records, index and searches, and checks that nothing else is left.
 
 It looks with its own eyes, through the adapters' plain readings, and never through the reconciler.
 """
@@ -83,7 +83,7 @@ class Readings:
 
     @cached_property
     def listed(self) -> dict[tuple[str, str], ListedDocument]:
-        """By data source and identifier."""
+        """Return the listed documents by data source and identifier."""
         found = {}
         for member in self.world.pool:
             for known in known_sources(self.inventory, member.knowledge_base_id):
@@ -94,7 +94,7 @@ class Readings:
 
     @cached_property
     def passages(self) -> dict[str, list[Passage]]:
-        """What each user finds, by document id."""
+        """Return the passages that each user finds, by document id."""
         found: dict[str, list[Passage]] = defaultdict(list)
         users = {each.user_id for each in self.catalogs.values()}
         users |= {key.partition("/")[0] for key in self.objects} | {"alice", "bob"}
@@ -222,7 +222,7 @@ class Truth(Readings):
 
     @cached_property
     def quarantined(self) -> set[str]:
-        """What ingestion jobs crawl, whoever's it is, and no search of anybody's finds."""
+        """Return what ingestion jobs crawl and no user's search finds."""
         return {
             f"s3://{BUCKET}/{key}"
             for key in self.objects

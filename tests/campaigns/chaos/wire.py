@@ -110,7 +110,7 @@ def wired() -> Iterator[Wire]:
 
 
 def clear_stores() -> None:
-    """As `mock_aws` has them at its start."""
+    """Empty all stores, as `mock_aws` does at its start."""
     for backends in (dynamodb_backends, s3_backends):
         for account in backends.values():
             for backend in account.values():
@@ -119,7 +119,7 @@ def clear_stores() -> None:
 
 @dataclass
 class Outbox:
-    """What EventBridge and the queue of webhooks were told; by chance an entry is refused."""
+    """Entries received by EventBridge and the queue of webhooks; some are refused by chance."""
 
     chance: Random = field(default_factory=Random)
     refused: int = 0
@@ -152,8 +152,8 @@ class Outbox:
 @dataclass
 class AccountLine:
     """
-    What one world does about a call; `happened` is told of each object put or deleted, and `read`
-    is sent what the reconciler asks to have read.
+    One world's answers to calls; `happened` is called for each object put or deleted, and `read` is
+    sent the files that the reconciler asks to have read.
     """
 
     account: Account
@@ -170,7 +170,7 @@ class AccountLine:
             self.account.pace.spend(_STORE_CALL)
 
     def answer(self, service: str, operation: str, given: Answer) -> tuple[int, Answer] | None:
-        """What it is answered without being sent."""
+        """Return the answer to a call that is not sent, if there is one."""
         return self._bedrock(service, operation, given) if service in _SIMULATED else None
 
     def send(
@@ -250,7 +250,7 @@ def _refused(code: str) -> tuple[int, Answer]:
 
 
 def _passing(service: str, kind: Kind) -> AWSResponse:
-    """As each service says that it is throttled, or out of order."""
+    """Return the service's own answer for throttling or an outage."""
     throttled = kind is Kind.THROTTLE
     if service == "s3":
         code = "SlowDown" if throttled else "InternalError"

@@ -39,7 +39,7 @@ class BucketShelves:
                 yield key, found.contentsize, found.etag.strip('"')
 
     def find(self, key: str) -> tuple[int, str] | None:
-        """Of a text that is there those of the version that it was made of."""
+        """Return size and ETag of what lies there; a text has those of its file's version."""
         found = _present(_keys().get(key))
         if found is not None and (name := text_name_of(key)) is not None:
             found = _version_of(name)
@@ -215,7 +215,7 @@ class World(Deployment):
         return [each for shelf in shelves for each in shelf]
 
     def do(self, action: Callable[[], Any]) -> Any:
-        """What the action answers, which may take time."""
+        """Return the result of the action, which may take simulated time."""
         answers: list[Any] = []
         task = self.hub.spawn(lambda: answers.append(action()))
         until = self.hub.time + _PATIENCE
@@ -225,7 +225,10 @@ class World(Deployment):
         return answers[0]
 
     def restart_account(self) -> None:
-        """As `stackroom up` after a power cut: executions are gone, and the sweep is thorough."""
+        """
+        Start the account after a power cut, as `stackroom up` does: without executions, with a
+        thorough sweep.
+        """
         self.workflow.forget()
         self.do(self.account.restart_bedrock)
         self.begin("ingest", {"action": "sweep", "thorough": True})

@@ -1,5 +1,5 @@
 """
-What each function and agent does against what its role allows.
+Compares what each function and agent does with what its role allows.
 
     python -m tests.campaigns.permissions
 

@@ -81,7 +81,7 @@ class Outcome:
 
     @property
     def unused(self) -> list[Grant]:
-        """What nothing used, and nobody has granted on purpose."""
+        """Return the grants that nothing used and nobody granted on purpose."""
         return [each for each in self.comparison.unused if not is_on_purpose(each)]
 
     @property
@@ -129,7 +129,7 @@ def _world(folder: Path) -> Iterator[World]:
 
 
 class _Place:
-    """What the templates speak of, where the agents run."""
+    """Names that the templates use, with their values where the agents run."""
 
     def __init__(self, *, assembly: Assembly, world: World, calls: Path) -> None:
         self._assembly, self._world, self._calls = assembly, world, calls

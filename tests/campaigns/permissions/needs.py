@@ -42,7 +42,7 @@ class Need:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """What things are called where it was recorded → what the templates call them."""
+    """Maps names in the recording to names in the templates."""
 
     account: str
     region: str
@@ -195,7 +195,7 @@ def _streamed(given: Parameters, names: Names) -> Iterator[_Asked]:
 
 
 def _model_arn(model: str) -> str:
-    """Of an id: of a foundation model, or of an inference profile of AWS's own."""
+    """Return the ARN of a foundation model or of one of AWS's inference profiles."""
     if model.startswith("arn:"):
         return model
     if model.partition(".")[0] in _PROFILES:
@@ -221,7 +221,7 @@ def _model(arn: str, action: str = "bedrock:InvokeModel") -> Iterator[_Asked]:
 
 
 def _guardrail(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """By what any call of Bedrock's names one."""
+    """Yield the guardrail that any call of Bedrock names."""
     configured = given.get("guardrailConfiguration") or given.get("guardrailConfig") or given
     if name := configured.get("guardrailId") or configured.get("guardrailIdentifier"):
         yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", f"guardrail/{names(name)}"))
@@ -255,7 +255,8 @@ def _index(given: Parameters, names: Names) -> str:
 
 def _on_index(action: str) -> Any:
     """
-    What shows or compares more than keys and distances needs s3vectors:GetVectors too.
+    Return the needs of an action on an index; showing or comparing more than keys and distances
+    needs s3vectors:GetVectors too.
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_QueryVectors.html
     """
 
@@ -276,7 +277,7 @@ def _queue(action: str) -> Any:
 
 
 def _secret(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """By its ARN, which ends with six letters at random, or by its name."""
+    """Yield the secret by its name, or by its ARN, which ends with six random letters."""
     _, is_arn, name = given["SecretId"].rpartition(":")
     name = names(name[: -len("-123456")] if is_arn else name)
     yield _Asked("secretsmanager:GetSecretValue", _regional("secretsmanager", f"secret:{name}"))

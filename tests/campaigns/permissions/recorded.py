@@ -40,7 +40,7 @@ def run(
 
 @contextmanager
 def recording(folder: Path) -> Iterator[Path]:
-    """Of each local mode that is started within."""
+    """Record the calls of each local mode that is started within."""
     calls = folder / _CALLS
     calls.mkdir()
     os.environ[VARIABLE] = str(calls)
@@ -51,7 +51,10 @@ def recording(folder: Path) -> Iterator[Path]:
 
 
 def calls_of(instance: Instance) -> Path:
-    """Of a local mode whose state directory lies in the folder of a recording."""
+    """
+    Return the folder with the calls of a local mode, whose state directory is in the recording's
+    folder.
+    """
     return instance.state_dir.parent / _CALLS
 
 
@@ -62,7 +65,9 @@ def lines_in(calls: Path) -> Iterator[Line]:
 
 
 def names_of(instance: Instance) -> Names:
-    """Of a pool of more, each knowledge base and its index are granted as the first one's are."""
+    """
+    Return the names of a local mode; in a larger pool, all members are granted as the first is.
+    """
     agent = instance.client("bedrock-agent")
     pool = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
     others = {each["knowledgeBaseId"]: "KnowledgeBase1" for each in pool}

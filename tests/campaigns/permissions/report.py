@@ -87,12 +87,12 @@ def _by_lambda(role: Role) -> str:
 
 
 def documented(text: str) -> set[Grant]:
-    """What the page says is granted to functions."""
+    """Return the grants to functions on the page."""
     return set(_rows(text.partition(_AGENTS)[0]))
 
 
 def documented_of_agents(text: str) -> set[Grant]:
-    """What it says is granted to agents, Lambda's own share included."""
+    """Return the grants to agents on the page, Lambda's own share included."""
     return set(_rows(text.partition(_AGENTS)[2]))
 
 

@@ -1,6 +1,6 @@
 """
-What each function's role allows, by the synthesised templates, how IAM decides, and what was
-recorded against it.
+Roles of the synthesised templates, IAM's decisions on them, and the recorded calls that they are
+compared with.
 """
 
 import re
@@ -132,14 +132,14 @@ class Role:
 
 
 def is_on_purpose(grant: Grant) -> bool:
-    """Whether it is granted though nothing that is recorded uses it."""
+    """Return whether the grant is intended although no recorded call uses it."""
     return (grant.function, grant.action) in _ON_PURPOSE
 
 
 def roles(assembly: Assembly) -> dict[str, Role]:
     """
-    By function, as `upload-handler`, or by agent. What the documents' bucket and the vectors' deny
-    counts as if it were the role's.
+    Return the roles by function, as `upload-handler`, or by agent. Denials of the buckets count as
+    the role's.
     """
     denied = [
         _statement(each)
@@ -288,17 +288,19 @@ class Comparison:
 
     @property
     def denied(self) -> list[Need]:
-        """What a function did that its role doesn't allow, or that has no role at all."""
+        """The calls that no role allows."""
         return sorted((each for each in self._calls if not self._is_allowed(each)), key=str)
 
     @property
     def unused(self) -> list[Grant]:
-        """What a role allows that nothing did."""
+        """The grants that no call used."""
         return sorted(each for each, use in self.uses.items() if not use.calls)
 
     @cached_property
     def uses(self) -> dict[Grant, Use]:
-        """Of every grant but those that Lambda itself uses. To be asked when all is added."""
+        """
+        The uses of every grant except those of Lambda itself; complete once all calls are added.
+        """
         grants = sorted(each for role in self.roles.values() for each in role.used_by_code)
         return {each: self._use_of(each) for each in grants}
 

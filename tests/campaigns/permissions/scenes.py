@@ -1,5 +1,6 @@
 """
-What people do in the recorded run: each scene once, in this order; agents' calls: `tool_calls.py`.
+People's actions in the recorded run: each scene once, in this order; agents' calls are in
+`tool_calls.py`.
 
 A new right of a function that no agent calls gets a scene, or a story of `stories.py`.
 """
@@ -69,7 +70,7 @@ def gateway_over_two(instance: Instance) -> Iterator[str]:
 
 
 def _another(instance: Instance, index: str) -> Mapping[str, str]:
-    """As the first one, over an index of its own, for a knowledge base has one to itself."""
+    """Return a second knowledge base, over an index of its own."""
     agent: Any = instance.client("bedrock-agent")
     [known] = agent.list_knowledge_bases()["knowledgeBaseSummaries"]
     first = agent.get_knowledge_base(knowledgeBaseId=known["knowledgeBaseId"])["knowledgeBase"]
@@ -133,7 +134,7 @@ def drop_a_scan(person: Person) -> None:
 
 
 def drop_a_batch(person: Person) -> None:
-    """As many at once as the functions that look at them take at a time."""
+    """Drop as many files as one invocation takes at a time."""
     texts = {f"burst/{number}.txt": f"Quay number {number}." for number in range(10)}
     large = {"burst/plan.pdf": pdf("Quay number 11.", size=LARGE_FILE + 1)}
     uploads = held_back(person.instance, "stackroom-upload-handler")
@@ -210,7 +211,7 @@ def ask_what_is_not_searched_by_words(person: Person) -> None:
 
 
 def prewarm(person: Person) -> None:
-    """As the schedule does; while an index isn't searched by words, through Retrieve."""
+    """Prewarm as the schedule does; while an index isn't searched by words, through Retrieve."""
     functions: Any = person.instance.client("lambda")
     answer = functions.invoke(FunctionName="stackroom-prewarm", Payload=b"{}")
     assert "FunctionError" not in answer, answer
@@ -382,13 +383,13 @@ class Pages:
         return answer.text
 
     def post(self, path: str, **form: str) -> str:
-        """Where it leads, or what it shows."""
+        """Post a form, and return the address it leads to or the page."""
         answer = self.ask("POST", path, form)
         assert answer.status_code in (200, 303), (path, answer.status_code, answer.text)
         return answer.headers.get("location") or answer.text
 
     def watch(self, question: str) -> None:
-        """As a page with script asks, which shows an answer while it grows."""
+        """Poll a growing answer, as a page with script does."""
         form = {"query": question, "growing": "ask-" + "0" * 32}
         headers = {**self._headers, "HX-Request": "true"}
         answer = self._http.post("/ask", data=form, headers=headers)
@@ -441,7 +442,7 @@ def use_the_console(person: Person) -> None:
 
 
 def look_at_operations(person: Person) -> None:
-    """As one of the operators: over all users, what CloudWatch counts, and runs at work."""
+    """Open the operations page as an operator: all users, CloudWatch's counts, and running work."""
     with signed_in(person, groups="operators") as pages:
         late = person.put("harbours/late.txt", "The harbour of Ostend opens late.")
         while (record := person.record("harbours/late.txt")) is None or not late.covers(record):
@@ -449,7 +450,7 @@ def look_at_operations(person: Person) -> None:
 
 
 def ask_in_the_console(person: Person) -> None:
-    """Where something else is the case than usual."""
+    """Ask in unusual states."""
     shelf = person.catalog("harbours").catalog_id
     with signed_in(person) as pages:
         pages.get(pages.post("/ask", query=QUESTION, catalog_id=shelf))
@@ -478,7 +479,7 @@ def _look_through_many(pages: Pages, person: Person) -> None:
 
 
 def _ask_an_agent(pages: Pages, person: Person) -> None:
-    """Of a catalog that has lost a place map."""
+    """Ask an agent about a catalog that has lost a place map."""
     made = pages.call("POST", "/api/agents", {"name": "Pilot", "model": MODEL})
     agent = f"/api/agents/{made['agent']['id']}"
     shelf = person.catalog("shelf 0").catalog_id
@@ -503,7 +504,7 @@ def _ask_an_agent(pages: Pages, person: Person) -> None:
 
 
 def _ask_the_assistant(pages: Pages) -> None:
-    """Of all catalogs, which whoever carries out the run must list."""
+    """Ask the assistant about all catalogs, which the runner must list."""
     path = pages.post("/chat", message=QUESTION)
     eventually(lambda: 'data-state="succeeded"' in pages.get(path), "the assistant has answered")
 

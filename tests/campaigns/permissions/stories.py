@@ -82,7 +82,7 @@ def a_deletion_that_died_on_the_way(world: World) -> None:
 
 
 def a_document_that_only_the_index_knows(world: World) -> None:
-    """Of a catalog that is known by a search, and of one that is gone."""
+    """Leave documents only in the index: of a catalog that a search finds, and of a deleted one."""
     for key in (A, "bob/notes/b.txt"):
         world.drop(key, "a text")
     assert world.settle()
@@ -195,7 +195,7 @@ _at_work: ContextVar[str] = ContextVar("name of the function that is at work", d
 
 
 def run(tell: Callable[[str], object]) -> tuple[list[Line], Names]:
-    """What each function called, whatever world it was in; what things are called there."""
+    """Return each function's calls in all stories, and the names used there."""
     lines: list[Line] = []
     logging.getLogger("stackroom_local").setLevel(logging.ERROR)  # it tells of every fault
     with _recording(lines), wired() as wire:

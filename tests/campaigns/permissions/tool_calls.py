@@ -1,5 +1,5 @@
 """
-What agents ask of the tools in the recorded run: one table, each call once, in this order.
+Agents' calls of tools in the recorded run: one table, each call once, in this order.
 
 A new tool gets its calls here. Arguments may name in braces what an earlier answer was kept as:
 "{catalog}" is what a call with keep={"catalog": ("metadata", "catalog_id")} found there.
@@ -84,7 +84,7 @@ def _forget_its_runs(person: Person, answer: Answer) -> None:
 
 
 def forget_runs(person: Person) -> None:
-    """As if the control table were set back: the next run's name was used before."""
+    """Set the control table back, so that the next run's name was used before."""
     table = person.instance.control_table
     control: Any = person.instance.client("dynamodb")
     for item in control.scan(TableName=table)["Items"]:

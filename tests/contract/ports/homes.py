@@ -46,7 +46,7 @@ class Home:
         return sha256(f"{name} {self.custom}".encode()).hexdigest()
 
     def once(self, ask: Callable[[], Answer | Busy | None]) -> Answer:
-        """What is answered once rates, which all tests share, and what is at work let it be."""
+        """Return the answer once shared rates and work in progress allow it."""
 
         def tried() -> Answer | None:
             self.wait()

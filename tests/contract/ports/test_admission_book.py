@@ -1,4 +1,4 @@
-"""What every `AdmissionBook` promises: no ledger overwritten unread, fair queues."""
+"""Every `AdmissionBook` overwrites no ledger unread, and has fair queues."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What every `AgentBook` and `AgentRunBook` promises: kept for their user, and no write undone."""
+"""Every `AgentBook` and `AgentRunBook` keeps records for their user, and undoes no write."""
 
 from dataclasses import dataclass
 from datetime import timedelta

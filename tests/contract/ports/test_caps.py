@@ -1,4 +1,4 @@
-"""What the book of caps promises: one for each user, the last word, and all of them at once."""
+"""The book of caps has one cap for each user, the last one set, and lists all of them."""
 
 from decimal import Decimal
 from typing import Any

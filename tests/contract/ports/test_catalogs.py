@@ -1,4 +1,4 @@
-"""What every `CatalogRegister` promises."""
+"""Every `CatalogRegister` keeps these promises."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What every `Documents` keeps with a document: its open item, and what its catalog counts."""
+"""Every `Documents` keeps a document's open item and its catalog's counts with the document."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -69,7 +69,7 @@ class Shelf:
 
 @pytest.fixture(params=["fake", "dynamodb"])
 def shelf(request: pytest.FixtureRequest) -> Shelf:
-    """Of one catalog, with nothing in it."""
+    """An empty catalog in each store."""
     if request.param == "fake":
         catalogs = FakeCatalogs()
         documents = FakeDocuments(catalogs)

@@ -1,4 +1,4 @@
-"""What every `DataSources` promises: so many to a knowledge base, each made once."""
+"""Every `DataSources` limits data sources for each knowledge base, and makes each once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What every `DocumentBucket` promises: objects as they are now, and their sidecars."""
+"""Every `DocumentBucket` shows objects as they are now, and their sidecars."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

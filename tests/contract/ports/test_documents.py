@@ -1,4 +1,4 @@
-"""What every `Documents` promises: nobody overwrites what he hasn't read."""
+"""Every `Documents` refuses to overwrite a version that the caller hasn't read."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What the book of events promises: each user's own, in their order, and each number once."""
+"""The book of events keeps each user's own, in their order, and gives each number once."""
 
 from datetime import timedelta
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What every `Executions` promises: one a name, however often it is started."""
+"""Every `Executions` has one execution for each name, however often it is started."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -73,7 +73,7 @@ def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) ->
 
 
 def test_the_newest_are_told_first_with_what_became_of_them(stepfunctions: Any) -> None:
-    """Of StepFunctionsExecutions alone: who starts runs has no need of it."""
+    """StepFunctionsExecutions alone has this; whoever starts runs doesn't need it."""
     machine = stepfunctions.create_state_machine(
         name="ingest", definition=json.dumps(DEFINITION), roleArn=ROLE
     )

@@ -1,4 +1,4 @@
-"""What the book of feedback promises: each user's own, the last word, and nothing for ever."""
+"""The book of feedback keeps each user's own, the last word, and nothing for ever."""
 
 from datetime import timedelta
 from typing import Any

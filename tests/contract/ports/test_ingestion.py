@@ -1,4 +1,4 @@
-"""What every `IngestionJobs` and `DirectDocuments` promises, and how each keeps off the other."""
+"""Every `IngestionJobs` and `DirectDocuments` keeps the other off while it works."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

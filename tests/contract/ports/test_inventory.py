@@ -1,4 +1,4 @@
-"""What every `Inventory` promises of a bucket and a table: all there is, each once, in pages."""
+"""Every `Inventory` lists a bucket and a table completely, each item once, in pages."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 """
-What every `Inventory` tells of knowledge bases: their data sources, and what each lists.
+Every `Inventory` lists the data sources of knowledge bases and their documents.
 
 Apart from what it tells of tables: moto is as new for each test there, and one for all here.
 """
@@ -28,7 +28,7 @@ def home(request: pytest.FixtureRequest) -> Home:
 
 
 def listed(home: Home, source: DataSource) -> list[ListedDocument] | None:
-    """Of all pages; None if it lists nothing yet."""
+    """Return the documents on all pages, or None if the data source lists nothing yet."""
     found: list[ListedDocument] = []
     page = home.inventory.indexed(source, None)
     while page is not None:

@@ -1,4 +1,4 @@
-"""What every `Leases` promises: one live run a catalog, fenced by its epoch."""
+"""Every `Leases` allows one live run for each catalog, fenced by its epoch."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

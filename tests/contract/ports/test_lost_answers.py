@@ -60,7 +60,7 @@ class Stores:
 
 @dataclass(frozen=True)
 class Forgetful:
-    """Whose every write loses its first answer; `lost` are those that did."""
+    """A client that loses the first answer of every write; `lost` are the writes that it lost."""
 
     stores: Stores
     lost: list[str]

@@ -1,4 +1,4 @@
-"""What every `SearchIndexes` promises: an index is what was asked for, and says so."""
+"""Every `SearchIndexes` makes an index as requested, and reports its state."""
 
 from dataclasses import dataclass
 from typing import Any

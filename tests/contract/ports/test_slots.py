@@ -1,4 +1,4 @@
-"""What every `Slots` promises: never more places than there are, whoever asks."""
+"""Every `Slots` gives out no more slots than there are, whoever asks."""
 
 import pytest
 

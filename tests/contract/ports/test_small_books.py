@@ -1,4 +1,4 @@
-"""What small books in the table promise: bookmark, receipts, results, sign-outs, worklists."""
+"""Small books in the table: bookmark, receipts, results, sign-outs, worklists."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

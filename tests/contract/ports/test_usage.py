@@ -1,4 +1,4 @@
-"""What the book of usage promises: sums by month, user and catalog."""
+"""The book of usage adds up by month, user and catalog."""
 
 from datetime import UTC, datetime
 from typing import Any

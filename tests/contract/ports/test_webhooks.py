@@ -1,4 +1,4 @@
-"""What the book of webhooks promises: a user's and operators' own, and nobody else's."""
+"""The book of webhooks has a user's own and the operators', and nobody else's."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 """
-What every store promises that can be searched: one set of tests, which each of them passes.
+Promises of every searchable store: one set of tests, which each of them passes.
 
 A store is a module here. It says in `STORES` what is known of it before it starts, by a name that
 is the tests' id, and has a fixture of scope `package` for each, which gives its `World`:

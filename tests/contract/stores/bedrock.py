@@ -107,7 +107,7 @@ class Stocked:
         return client(service, self.endpoint, config=self.config)
 
     def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
-        """As our records have it."""
+        """Return the catalog as our records have it."""
         return a_catalog(
             catalog_id,
             user_id,
@@ -163,7 +163,10 @@ class Simulated:
         return self._stocked[shelf.name]
 
     def stocked_directly(self, shelf: Shelf) -> Stocked:
-        """As our function does it: under our ids, by our texts, with texts and lists inline."""
+        """
+        Ingest the shelf directly as our function does: under our ids, by our texts, with inline
+        attributes.
+        """
         name = f"{shelf.name}-direct"
         if name not in self._stocked:
             world = self.world_of(shelf)

@@ -28,7 +28,7 @@ _DIMENSIONS = 256
 
 
 def _score(cosine: float) -> float:
-    """As OpenSearch documents it for cosinesimil."""
+    """Return the score for cosinesimil as OpenSearch documents it."""
     return (1 + cosine) / 2
 
 

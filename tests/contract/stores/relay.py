@@ -1,5 +1,5 @@
 """
-What stands between an adapter and a stand-in: it passes calls on, counts them, spoils answers.
+A relay between an adapter and a stand-in: it passes calls on, counts them, and spoils answers.
 
     with Relay(simulator.endpoint) as relay:
         client = boto3.client("s3vectors", endpoint_url=relay.endpoint)
@@ -55,7 +55,7 @@ def cut_off(_call: Call, _pass_on: PassOn) -> None:
 
 
 def half(call: Call, pass_on: PassOn) -> Answer:
-    """Of what the stand-in says."""
+    """Return the first half of the stand-in's answer."""
     whole = pass_on(call)
     return replace(whole, sent=len(whole.body) // 2)
 

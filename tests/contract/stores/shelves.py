@@ -46,13 +46,13 @@ class Document:
 
     @property
     def text_name(self) -> TextName:
-        """Of what is ingested directly, where the catalog has an id of ours."""
+        """The name of the text that is ingested directly, where the catalog has an id of ours."""
         document_id = document_id_of(self.catalog, self.filename)
         return TextName(self.user, self.catalog, document_id, "0" * 32)
 
     @property
     def name(self) -> str:
-        """As tests tell what was found."""
+        """The document's name in tests."""
         return f"{self.user}/{self.filename}"
 
     @property
@@ -79,7 +79,7 @@ class Shelf:
     documents: tuple[Document, ...]
 
     def uri_of(self, document: Document) -> str:
-        """Where a passage of it must say that it comes from."""
+        """Return the source that a passage of the document must state."""
         return f"s3://{self.name}/{document.key}"
 
 

@@ -18,7 +18,7 @@ STORES = {
 
 
 def no_variant(store: Store) -> bool:
-    """Of one store of each engine."""
+    """Return whether the store is the first with its engine."""
     return not store.is_variant
 
 
@@ -32,7 +32,7 @@ def every(wanted: Callable[[Store], bool] = no_variant) -> list[Any]:
 
 
 def each(wanted: Callable[[Store], bool]) -> pytest.MarkDecorator:
-    """Of a test that is for some stores alone, or for variants too: `@each(lambda store: ...)`."""
+    """Run a test for some stores only, or for variants too: `@each(lambda store: ...)`."""
     return pytest.mark.parametrize("store", every(wanted), indirect=True)
 
 

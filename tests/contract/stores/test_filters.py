@@ -1,4 +1,4 @@
-"""What a filter lets through: the same in every store, or less and said so; never more."""
+"""A filter finds the same in every store, or less with a notice; never more."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -104,7 +104,7 @@ CONDITIONS: dict[str, Filter] = {
 
 
 def found_or_refused(knowledge_base: KnowledgeBase, condition: Filter) -> set[str] | None:
-    """None for a filter that the store can't express."""
+    """Return the found documents, or None for a filter that the store can't express."""
     try:
         return found(knowledge_base, condition)
     except (SearchRefused, KnowledgeBaseUnavailable):

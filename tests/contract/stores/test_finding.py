@@ -1,4 +1,4 @@
-"""What is found, in what order, with which score, and what a passage says of itself."""
+"""Search results: their order, scores, and statements about their source."""
 
 import pytest
 

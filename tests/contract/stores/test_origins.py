@@ -1,6 +1,6 @@
 """
-Whose a passage is, by Bedrock as it is simulated here: by whatever it tells documents of CUSTOM
-data sources, and whatever somebody else's documents say of themselves.
+A passage's owner is proven with every way in which Bedrock may identify documents of CUSTOM data
+sources, whatever documents of others say of themselves.
 """
 
 from collections.abc import Iterator

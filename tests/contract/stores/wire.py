@@ -1,5 +1,5 @@
 """
-What stands between an adapter and a server that speaks no HTTP: bytes pass, until they are spoilt.
+A relay between an adapter and a server that speaks no HTTP: bytes pass until they are spoilt.
 
     with Wire("/run/postgresql/.s.PGSQL.5432") as wire:
         connections = Connections(lambda: {"host": "127.0.0.1", "port": wire.port, ...})
@@ -61,7 +61,7 @@ class Wire:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """What the server says is not passed on, then or later."""
+        """Hold back the server's answers, then and later."""
         self._over.clear()
         try:
             yield

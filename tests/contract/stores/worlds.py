@@ -1,4 +1,4 @@
-"""What a store's world is asked for, and the troubles that it can be told to have."""
+"""The interface of a store's world, and the troubles that it can be told to have."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -11,7 +11,7 @@ from tests.contract.stores.shelves import Shelf
 
 
 class Trouble(StrEnum):
-    """What befalls every call to the store, as long as it lasts."""
+    """A trouble of every call to the store while it lasts."""
 
     THROTTLED = "throttled"  # the store's own word for too many calls
     DOWN = "down"  # the store's own word for not now
@@ -40,7 +40,7 @@ class Ranks(Enum):
 @dataclass(frozen=True, kw_only=True)
 class Store:
     """
-    What is known of a store before its world is started, so that tests know whom they are for.
+    Facts about a store before its world is started, so that tests know which stores they are for.
 
     `fixture` gives the world. `is_variant` of a client that another store here has already: it
     keeps the promises that it could break by itself, nobody else's data first. `score_of` makes of
