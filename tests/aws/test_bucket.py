@@ -23,7 +23,7 @@ def bucket(s3: Any) -> S3DocumentBucket:
     return S3DocumentBucket(client=s3, bucket=BUCKET)
 
 
-def test_a_bucket_that_is_not_there_is_no_absent_object(s3: Any) -> None:
+def test_missing_bucket_is_not_reported_as_a_missing_object(s3: Any) -> None:
     elsewhere = S3DocumentBucket(client=s3, bucket="stackroom-elsewhere")
 
     with pytest.raises(ServiceRefused):
@@ -57,7 +57,7 @@ def test_a_purge_leaves_no_version_and_no_marker(bucket: S3DocumentBucket, s3: A
     assert (left.get("Versions", []), left.get("DeleteMarkers", [])) == ([], [])
 
 
-def test_a_purge_goes_on_over_all_pages(bucket: S3DocumentBucket, s3: Any) -> None:
+def test_purge_deletes_all_pages(bucket: S3DocumentBucket, s3: Any) -> None:
     keys = [f"alice/research/{number}.txt" for number in range(4)]
     for key in keys:
         s3.put_object(Bucket=BUCKET, Key=key, Body=b"")
@@ -85,7 +85,7 @@ def test_a_version_that_could_not_be_deleted_stops_a_purge(
             list(bucket.purge("alice/research/", before=LATER))
 
 
-def test_a_purge_takes_no_prefix_that_others_begin_with(bucket: S3DocumentBucket) -> None:
+def test_purge_refuses_a_prefix_that_others_begin_with(bucket: S3DocumentBucket) -> None:
     with pytest.raises(AssertionError, match="slash"):
         list(bucket.purge("alice/research", before=LATER))
 
@@ -155,7 +155,7 @@ def test_single_unreadable_object_is_described_as_denied(
     assert "S3 denies Stackroom to read it" in str(found.unreadable)
 
 
-def test_where_we_may_read_nothing_no_object_is_at_fault(
+def test_missing_read_rights_are_not_blamed_on_an_object(
     stubbed: S3DocumentBucket, stubber: Stubber
 ) -> None:
     refuse(stubber, "head_object", "403")
@@ -269,7 +269,7 @@ def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
     assert missing is None
 
 
-def test_the_version_that_lies_there_is_known_however_it_is_asked_for(s3: Any) -> None:
+def test_present_version_is_known_to_every_kind_of_read(s3: Any) -> None:
     files, bucket = S3Files(client=s3, bucket=BUCKET), S3DocumentBucket(client=s3, bucket=BUCKET)
     key = "a/b/ü+ 1.txt"
     s3.put_object(Bucket=BUCKET, Key=f"{key}.md", Body=b"another, whose name begins so")
@@ -307,7 +307,7 @@ def test_deletion_that_is_undone_brings_the_version_back(s3: Any) -> None:
     assert bucket.version_of("a/b/c.txt") == before
 
 
-def test_a_bucket_that_is_not_ours_is_no_missing_file(s3: Any) -> None:
+def test_forbidden_bucket_is_not_reported_as_a_missing_file(s3: Any) -> None:
     files = S3Files(client=s3, bucket="of-someone-else")
 
     with pytest.raises(ServiceRefused, match="NoSuchBucket"):

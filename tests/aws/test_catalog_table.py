@@ -80,7 +80,7 @@ def catalogs(dynamodb: Any) -> DynamoCatalogRegister:
     return DynamoCatalogRegister(client=dynamodb, table=CATALOG_TABLE, control_table=CONTROL_TABLE)
 
 
-def test_a_catalog_is_listed_though_the_index_knows_nothing_of_it_yet(
+def test_new_catalog_is_listed_before_the_index_has_it(
     catalogs: DynamoCatalogRegister, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(DynamoCatalogRegister, "ids_of", lambda *_: iter(()))
@@ -168,7 +168,7 @@ MALFORMED = [
 ]
 
 
-def test_a_record_that_is_none_is_named_and_the_others_are_listed(dynamodb: Any) -> None:
+def test_malformed_record_is_named_and_the_others_are_listed(dynamodb: Any) -> None:
     kept = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE).save(a_document())
     for number, values in enumerate(MALFORMED):
         key = {"catalog_id": {"S": "cat-broken"}, "sk": {"S": f"DOC#{number}"}}

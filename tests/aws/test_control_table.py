@@ -163,7 +163,7 @@ def test_a_selection_is_of_one_session_of_one_user(selections: DynamoSelections)
     assert [selections.get(*each, at=NOW) for each in asked] == ["cat-1", None, None]
 
 
-def test_it_is_over_in_time_though_dynamodb_removes_it_later(
+def test_selection_expires_before_dynamodb_removes_it(
     selections: DynamoSelections, dynamodb: Any
 ) -> None:
     selections.keep("alice", "s1", "cat-1", until=UNTIL)
@@ -327,7 +327,7 @@ def test_result_has_the_tokens_of_its_text_as_a_whole_number(dynamodb: Any) -> N
     assert type(found["doc-1"].text_tokens) is int
 
 
-def test_a_forgotten_result_is_found_by_nobody(dynamodb: Any) -> None:
+def test_forgotten_result_is_not_found(dynamodb: Any) -> None:
     inspections = DynamoInspections(client=dynamodb, table=CONTROL_TABLE)
     inspections.record("doc-1", "e1", Inspected(reason="the PDF is damaged"))
 

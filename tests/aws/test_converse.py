@@ -118,7 +118,7 @@ def test_another_refusal_of_a_request_is_not_tried_again(client: Any, stubber: S
         writer(client).write("leave?", PASSAGES)
 
 
-def test_throttling_is_told_apart_from_other_errors(client: Any, stubber: Stubber) -> None:
+def test_throttling_is_distinguished_from_other_errors(client: Any, stubber: Stubber) -> None:
     stubber.add_client_error("converse", "ThrottlingException", "slow down", 429)
     stubber.add_client_error("converse", "ModelErrorException", "no", 424)
 

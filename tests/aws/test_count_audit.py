@@ -147,7 +147,7 @@ def test_every_catalog_is_counted(kept: Kept) -> None:
     ]
 
 
-def test_what_is_counted_meanwhile_leaves_the_sum_behind(
+def test_audit_skips_catalogs_that_are_counted_meanwhile(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One goes and another of its size comes: the counters read as before."""

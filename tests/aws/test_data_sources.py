@@ -188,7 +188,7 @@ def test_failed_managed_deletion_is_repeated_without_retaining_vectors(
     stubber.assert_no_pending_responses()
 
 
-def test_a_data_source_whose_creation_we_never_heard_of_is_adopted_by_name(
+def test_data_source_whose_creation_response_was_lost_is_adopted_by_name(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
     listed = {"dataSourceSummaries": [a_summary("other", "DS0"), a_summary(NAME, "DS12345678")]}

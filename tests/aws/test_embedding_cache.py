@@ -119,7 +119,7 @@ def test_cache_that_requires_a_password_is_a_miss_and_logged_once(
     assert "secret" not in caplog.text
 
 
-def test_a_server_that_is_full_keeps_nothing_and_harms_nobody(
+def test_full_cache_server_stores_nothing_and_raises_no_error(
     cache: RedisEmbeddingCache, valkey: "redis.Redis"
 ) -> None:
     valkey.config_set("maxmemory", 1)
@@ -182,7 +182,7 @@ def listening() -> Iterator[tuple[str, list[socket.socket]]]:
                 line.close()
 
 
-def test_a_name_that_is_looked_up_for_ever_is_not_waited_for(
+def test_hanging_dns_lookup_of_the_cache_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = threading.Event()
@@ -244,7 +244,7 @@ def test_stalled_cache_server_counts_as_empty_and_is_retried_later(
     assert [each.getMessage() for each in caplog.records] == ["the embedding cache doesn't answer"]
 
 
-def test_while_it_fails_it_is_tried_once_a_second(clock: FakeSeconds) -> None:
+def test_failing_cache_is_tried_once_a_second(clock: FakeSeconds) -> None:
     with listening() as (url, taken):
         cache = RedisEmbeddingCache(url, now=clock)
         found = [cache.get(KEY)]
@@ -258,7 +258,7 @@ def test_while_it_fails_it_is_tried_once_a_second(clock: FakeSeconds) -> None:
         assert 1 <= len(taken) <= 4
 
 
-def test_many_at_once_get_what_each_of_them_kept(
+def test_parallel_users_of_the_cache_get_their_own_vectors(
     cache: RedisEmbeddingCache,
 ) -> None:
     def turn(number: int) -> tuple[Vector | None, Vector]:

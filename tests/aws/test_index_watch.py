@@ -91,7 +91,7 @@ def test_index_not_ready_or_not_described_is_checked_again_soon(
     assert told == [building, building, classic, classic, "GetIndex answered AccessDeniedException"]
 
 
-def test_the_operator_is_told_once_in_a_while_and_of_each_reason(
+def test_operator_warning_is_repeated_rarely_and_for_each_new_reason(
     client: Any, stubber: Stubber, clock: FakeSeconds, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -165,7 +165,7 @@ def test_index_is_text_searchable_only_when_enhanced_and_text_is_active(
     assert state == IndexState(is_enhanced=is_enhanced, text_search=text_search)
 
 
-def test_a_refusal_says_whether_it_will_pass(client: Any, stubber: Stubber) -> None:
+def test_refusal_is_classified_as_transient_or_permanent(client: Any, stubber: Stubber) -> None:
     refusals: list[tuple[str, int, type[Exception]]] = [
         ("ConflictException", 409, SearchIndexBusy),
         ("NotFoundException", 404, SearchIndexGone),

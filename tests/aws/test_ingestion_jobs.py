@@ -342,7 +342,7 @@ def test_verdicts_are_asked_for_in_tens_and_never_listed(
     }
 
 
-def test_what_an_answer_says_and_leaves_out_is_read(
+def test_optional_members_of_an_answer_may_be_missing(
     direct: BedrockDirectDocuments, stubber: Stubber
 ) -> None:
     ignored = a_detail("doc-1", "IGNORED", statusReason="too large")

@@ -233,7 +233,7 @@ def test_retrieve_is_not_asked_whether_there_is_an_attribute(client: Any) -> Non
         knowledge_base.retrieve("q", AllOf((ALICE, Exists("city", is_there=True))), 5)
 
 
-def test_a_managed_knowledge_base_is_not_asked_what_it_does_not_know(client: Any) -> None:
+def test_operator_unknown_to_managed_knowledge_bases_is_refused(client: Any) -> None:
     knowledge_base = BedrockKnowledgeBase(
         client, "KB12345678", options=RetrieveOptions(is_managed=True, has_cosine_scores=False)
     )

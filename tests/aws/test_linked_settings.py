@@ -248,7 +248,7 @@ def test_a_search_sends_what_is_configured_beside_the_callers_groups(client: Any
     assert [result.content for result in answer.results] == ["thirty days"]
 
 
-def test_one_with_a_tool_of_its_own_is_not_searched_here(client: Any) -> None:
+def test_knowledge_base_with_its_own_tool_is_not_searched_here(client: Any) -> None:
     entries = [ENTRY, {**ENTRY, "knowledgeBaseId": "PARTS", "retrievalTool": "search_parts"}]
     retrieval = linked_retrieval(linked_settings(json.dumps(entries)), lambda _: client)
     named = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "a", "knowledge_base_id": "PARTS"})

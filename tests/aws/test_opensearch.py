@@ -194,7 +194,7 @@ def test_filter_that_the_index_cannot_compare_is_refused_unsent(
     assert embeddings.asked == []
 
 
-def test_a_list_is_told_from_a_bare_text_and_more_is_asked_for_instead(
+def test_bare_text_is_not_a_list_and_more_passages_are_requested(
     collection: Collection,
 ) -> None:
     bare = [_document(f"bare {n}", (1.0, 0.0), {"groups": "staff"}) for n in range(5)]
@@ -248,7 +248,7 @@ def test_answer_of_only_some_shards_is_unavailable(shards: dict[str, object], me
         hits_in(answer, Fields())
 
 
-def test_an_answer_of_another_shape_is_none() -> None:
+def test_malformed_search_answer_is_unavailable() -> None:
     shards = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
 
     with pytest.raises(KnowledgeBaseUnavailable, match="nonsense"):
@@ -332,9 +332,7 @@ def test_attributes_in_objects_are_named_as_filters_name_them(collection: Collec
         Compares("owner", Comparison.STARTS_WITH, "al"),
     ],
 )
-def test_what_an_index_changes_before_it_compares_is_refused(
-    about: dict[str, Any], condition: Filter
-) -> None:
+def test_filter_on_a_normalized_field_is_refused(about: dict[str, Any], condition: Filter) -> None:
     mapping = creation()["mappings"]
     mapping["properties"]["metadata"] = {"properties": {"owner": about}}
     layout = layout_of(mapping, Fields(), index="docs")
@@ -351,7 +349,7 @@ def test_what_an_index_changes_before_it_compares_is_refused(
         ({"embeddings": Fixed((1.0, 0.0, 0.0))}, "of 2 dimensions, and a-model makes them of 3"),
     ],
 )
-def test_what_will_not_pass_says_what_to_mend(
+def test_permanent_refusal_says_what_to_change(
     filled: Collection, asked: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(SearchRefused, match=named):

@@ -76,7 +76,7 @@ def test_a_vector_that_fits_no_index_is_refused(
         ("AccessDeniedException", 403, SearchRefused),
     ],
 )
-def test_what_will_pass_is_told_apart_from_what_will_not(
+def test_transient_errors_are_distinguished_from_permanent_ones(
     embeddings: BedrockEmbeddings,
     stubber: Stubber,
     code: str,
@@ -90,7 +90,7 @@ def test_what_will_pass_is_told_apart_from_what_will_not(
 
 
 @pytest.mark.parametrize("vector", [[0, 0, 0], [3, 4, 0], [float("nan"), 0, 1]])
-def test_a_vector_that_is_near_to_nothing_is_no_answer(
+def test_zero_vector_of_a_question_is_refused(
     embeddings: BedrockEmbeddings, stubber: Stubber, vector: list[float]
 ) -> None:
     stubber.add_response("invoke_model", answered(embedding=vector))

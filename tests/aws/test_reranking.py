@@ -51,7 +51,7 @@ class Answered:
     status_code = 200
 
 
-def test_half_a_ranking_and_nonsense_are_none(client: Any, reranker: BedrockReranker) -> None:
+def test_incomplete_or_malformed_ranking_is_refused(client: Any, reranker: BedrockReranker) -> None:
     first = {"index": 0, "relevanceScore": 0.5}
     others = [(2, 0.5), (1, float("nan")), (1, 7.5)]
     rankings = [

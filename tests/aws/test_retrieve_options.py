@@ -243,7 +243,7 @@ def test_more_demands_than_a_group_takes_are_put_in_groups_of_their_own() -> Non
         assert (depth(dict(condition)), widest(dict(condition)) <= 5) == (2, True)
 
 
-def test_what_bedrock_would_not_take_is_refused() -> None:
+def test_combined_filter_beyond_bedrocks_nesting_is_refused() -> None:
     deep = {"orAll": [{"andAll": leaves("ab")}, equals("c")]}
     choices = [{"orAll": leaves("ab")} for _ in range(5)]
 

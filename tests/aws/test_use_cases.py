@@ -89,7 +89,7 @@ def searched_by(settings: type[Settings], member: dict[str, str], **variables: s
         (Answers, lambda made: made.answering),
     ],
 )
-def test_what_a_function_reads_is_enough_for_what_it_does(
+def test_settings_of_a_function_suffice_for_its_use_cases(
     settings: type[Settings], asked: Callable[[SiteUseCases], object]
 ) -> None:
     assert asked(use_cases(settings))
@@ -165,7 +165,7 @@ def test_an_unknown_type_is_named_with_those_that_are_allowed() -> None:
     assert "a knowledge base of type 'SHELF'; allowed: 'BEDROCK', 'MANAGED'" in problem["msg"]
 
 
-def test_a_pool_may_be_told_with_what_its_members_have_in_common_said_once() -> None:
+def test_pool_may_state_common_settings_once() -> None:
     bucket = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/"
     short = {"ids": ["KB1/DS1", "KB2/DS2"], "indexes": bucket, "catalog_data_sources": "s3"}
 
@@ -182,7 +182,7 @@ def test_a_pool_may_be_told_with_what_its_members_have_in_common_said_once() -> 
     assert (managed.is_managed, managed.index) == (True, None)
 
 
-def test_a_member_may_be_told_with_more_than_is_read_of_it() -> None:
+def test_unknown_members_of_a_pool_entry_are_ignored() -> None:
     pool = json.dumps([{**MEMBER, "colour": "green"}])
 
     read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
@@ -198,7 +198,7 @@ def found_in(knowledge_base: object) -> object:
 
 
 @pytest.mark.parametrize("settings", [RetrieveSettings, CatalogToolsSettings])
-def test_who_searches_for_somebody_does_it_as_is_configured(
+def test_searches_for_users_use_the_configured_way(
     settings: type[Settings], caplog: pytest.LogCaptureFixture
 ) -> None:
     member, via = {"index": INDEX}, {"RETRIEVE_VIA": "s3vectors"}

@@ -48,7 +48,7 @@ def absent_or(operator: str, value: object) -> dict[str, Any]:
         ("startsWith", "e", {"lang": {"$startsWith": "e"}}),
     ],
 )
-def test_a_comparison_is_said_with_nothing_left_to_what_aws_does_not_tell(
+def test_comparison_is_rendered_without_undocumented_behaviour(
     comparison: str, value: Any, expected: dict[str, Any]
 ) -> None:
     assert rendered(Compares("lang", Comparison(comparison), value)) == expected
@@ -90,7 +90,7 @@ def test_as_many_constraints_as_s3_vectors_takes_are_rendered() -> None:
     assert len(rendered(most)["$or"]) == 100
 
 
-def test_what_is_excluded_is_left_out_whatever_the_store_says() -> None:
+def test_excluded_values_are_left_out_even_if_the_store_returns_them() -> None:
     for condition in (
         Compares("lang", Comparison.NOT_EQUALS, "en"),
         Compares("lang", Comparison.NOT_IN, ("en",)),

@@ -143,7 +143,7 @@ def test_index_is_searched_by_meaning_only_where_asked(made: Made, s3vectors: St
     assert (passage.score, passage.similarity) == (0.6, 0.6)
 
 
-def test_it_can_search_by_words_alone_and_then_embeds_nothing(
+def test_search_by_words_alone_embeds_nothing(
     made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
 ) -> None:
     found = answer(a_vector(scores={"bm25Scores": matched(30)}))
@@ -185,7 +185,7 @@ def test_vector_without_object_is_identified_by_custom_id_or_data_source(
     assert retrieved.notice is None
 
 
-def test_an_index_of_anybodys_is_read_as_its_owner_says(made: Made, s3vectors: Stubber) -> None:
+def test_foreign_index_is_read_with_its_configured_keys(made: Made, s3vectors: Stubber) -> None:
     """A passage may be from nowhere there, and pages be counted from zero."""
     metadata = {DATA_SOURCE: "DS1", "x-amz-bedrock-kb-document-page-number": 0.0}
     s3vectors.add_response("query_vectors", answer(a_vector(metadata={"text": "so", **metadata})))
@@ -217,7 +217,9 @@ def test_vectors_without_source_fall_back_to_retrieve_with_logged_notice(
     assert caplog.text.count(why) == 1
 
 
-def test_a_vector_without_a_text_is_none_and_made_up_for(made: Made, s3vectors: Stubber) -> None:
+def test_vector_without_text_is_dropped_and_replaced_by_more_results(
+    made: Made, s3vectors: Stubber
+) -> None:
     bare = {"key": "1"}
     odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5}}
     sourceless = {"key": "3", "metadata": {"AMAZON_BEDROCK_TEXT": "so", DATA_SOURCE: "DS"}}
@@ -241,7 +243,9 @@ def test_an_answer_in_pages_is_read_to_its_end(made: Made, s3vectors: Stubber) -
     assert len(made().retrieve("annual leave", ALICE, 5).passages) == 2
 
 
-def test_what_should_be_a_list_and_is_none_is_made_up_for(made: Made, s3vectors: Stubber) -> None:
+def test_bare_text_in_place_of_a_list_is_replaced_by_more_results(
+    made: Made, s3vectors: Stubber
+) -> None:
     [member] = Member.of(Caller("dora", ("finance",)))
     bare, listed = {"allowed_groups": "finance"}, {"allowed_groups": ["finance", "board"]}
     first = [a_vector(str(each), metadata=bare) for each in range(4)] + [a_vector("4", listed)]
@@ -282,7 +286,9 @@ def test_question_without_letters_or_digits_is_searched_by_meaning_only(
         ("🙂", None),
     ],
 )
-def test_what_of_a_question_is_searched_by_words(question: str, words: str | None) -> None:
+def test_search_by_words_uses_the_questions_words_up_to_the_limit(
+    question: str, words: str | None
+) -> None:
     assert words_in(question) == words
 
 

@@ -57,9 +57,7 @@ def asked(by: dict[str, Any]) -> dict[str, Any]:
     return {"indexArn": INDEX, "returnMetadata": True, "topK": 5, **by}
 
 
-def test_the_text_and_the_source_are_where_whoever_filled_it_put_them(
-    made: Made, stubber: Stubber
-) -> None:
+def test_text_and_source_are_read_from_the_configured_keys(made: Made, stubber: Stubber) -> None:
     scores = {"vectorDistance": 0.25, "bm25Scores": [{"metadataKey": "body", "score": 2.0}]}
     stubber.add_response("get_index", an_index(SEARCHABLE))
     found = an_answer({"key": "pump", "metadata": PUMP, "scores": scores})
@@ -200,7 +198,7 @@ def searched(answering: Answering) -> S3VectorsKnowledgeBase:
         ),
     ],
 )
-def test_half_an_answer_and_nonsense_are_none(answer: Any) -> None:
+def test_incomplete_or_malformed_answer_is_unavailable(answer: Any) -> None:
     with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AnswerNotUnderstood"):
         searched(Answering(answer)).retrieve("pump", None, 5)
 

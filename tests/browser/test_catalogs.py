@@ -31,7 +31,7 @@ def test_a_file_that_is_chosen_is_sent_and_seen_as_it_comes(
     assert tom.said == []
 
 
-def test_the_failed_one_of_a_thousand_is_found_and_tried_again(
+def test_failed_document_among_a_thousand_is_found_and_retried(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     tom = signed_in("tom-thousand")

@@ -202,7 +202,7 @@ def reads_and_frames_nothing(hers: Belongings, site: Elsewhere, host: str) -> No
     tried.none_succeeded(least=(len(READ) + 2) * len(LOOKS))
 
 
-def test_what_reads_and_frames_finds_what_lets_it(stranger: Visitor, site: Elsewhere) -> None:
+def test_attack_page_notices_a_console_that_allows_it(stranger: Visitor, site: Elsewhere) -> None:
     """Else the test above would prove nothing."""
     page = stranger.page
     site.pages["/page"] = "told"

@@ -162,7 +162,7 @@ def kill_a_message(made: World) -> None:
         (kill_a_message, {"dead letter"}),
     ],
 )
-def test_the_truth_sees_what_does_not_agree(
+def test_campaign_notices_each_kind_of_disagreement(
     settled: World, tamper: Callable[[World], None], seen: set[str]
 ) -> None:
     tamper(settled)
@@ -221,7 +221,7 @@ def test_answer_is_judged_a_leak_or_an_unstructured_refusal(
     assert (bool(verdict.leak), bool(verdict.unstructured)) == (leaks, is_unstructured)
 
 
-def test_an_attacker_may_be_answered_with_what_is_their_own() -> None:
+def test_answer_with_the_attackers_own_data_is_no_leak() -> None:
     attempt = Attempt(kind="k", tool="t", name="n", may=May.ANSWER_OWN, act=lambda: given)
     given = answer(SUCCESS.replace("Found", f"1. **x {FORGED}** (cat-1) Found"))
 
@@ -251,7 +251,7 @@ def test_call_for_missing_object_needs_list_right_and_keys_are_context() -> None
     assert item.context == {"dynamodb:LeadingKeys": ("TURNS",)}
 
 
-def test_what_nobody_told_of_is_not_passed_over(tmp_path: Path) -> None:
+def test_unknown_operations_actions_and_conditions_are_errors(tmp_path: Path) -> None:
     condition = {"DateLessThan": {"aws:CurrentTime": "2027-01-01"}}
 
     with pytest.raises(KeyError, match=r"s3\.PutBucketPolicy"):

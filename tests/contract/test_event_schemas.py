@@ -34,7 +34,7 @@ def test_the_schema_is_one_that_the_registry_takes(detail_type: str) -> None:
         (None, REACHED),
     ],
 )
-def test_an_event_is_as_its_schema_says_and_nothing_else_is(
+def test_only_events_that_match_the_schema_are_valid(
     old: Stated | None, new: Stated | None
 ) -> None:
     event = change_of(old, new, event_id="e-1", at=NOW)

@@ -77,7 +77,7 @@ def test_a_figure_is_read_of_services_that_there_are(assembly: Assembly) -> None
     assert named <= there
 
 
-def test_what_operators_are_told_apart_is_on_the_dashboard(assembly: Assembly) -> None:
+def test_dashboard_shows_each_dimension_that_operators_need(assembly: Assembly) -> None:
     widgets = json.loads(_dashboard(assembly))["widgets"]
 
     titles = [each["properties"].get("title") for each in widgets]

@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
         pytest.param(STORES.read_text(), lambda: with_prices(STORES.read_text()), id="prices"),
     ],
 )
-def test_what_is_generated_is_what_the_code_makes_of_it(
+def test_generated_files_match_the_code(
     written: str, made: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
@@ -50,7 +50,7 @@ def test_what_is_generated_is_what_the_code_makes_of_it(
     assert written == made(), "run: make docs"
 
 
-def test_what_a_store_costs_is_as_worked_out_by_hand() -> None:
+def test_monthly_cost_of_each_store_matches_a_manual_calculation() -> None:
     found = {each.store: each for each in costs()}
 
     # 4,096 + 1,200 + 500 + 500 bytes, a million times, at $0.06 a GB

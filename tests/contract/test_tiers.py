@@ -31,7 +31,7 @@ PROMISES = {
 
 
 @pytest.mark.parametrize("file", [file for files in PROMISES.values() for file in files])
-def test_what_every_change_must_hold_is_run_with_every_change(file: str) -> None:
+def test_make_test_runs_the_tests_of_every_promise(file: str) -> None:
     assert (_TESTS / file).is_file()
     assert is_run(file, "test")
 

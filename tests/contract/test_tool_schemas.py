@@ -37,7 +37,7 @@ def schemas_in(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from schemas_in(schema["items"])
 
 
-def test_what_pages_and_the_front_end_say_is_what_the_code_defines() -> None:
+def test_tool_docs_and_front_end_match_the_definitions() -> None:
     assert PAGE.read_text("utf-8") == tools(), "run: make generated"
     assert TOOLS_CONFIG.read_text("utf-8") == tools_config(), "run: make generated"
     assert STRICT_TOOLS.read_text("utf-8") == strict_tools(), "run: make generated"

@@ -83,7 +83,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("ingestion", TAKEN, ids=str)
-def test_what_is_taken_is_taken_by_aws_as_it_is(ingestion: dict[str, Any]) -> None:
+def test_accepted_ingestion_settings_are_valid_for_aws(ingestion: dict[str, Any]) -> None:
     settings = DataSourceSettings.from_env({"VECTOR_INGESTION": json.dumps(ingestion)})
 
     assert settings.vector_ingestion is not None

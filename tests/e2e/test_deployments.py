@@ -156,7 +156,7 @@ def test_a_verb_answers_an_operator_of_a_deployment_as_it_does_here(
     eventually(both_answer_alike, f"an operator is answered as here: {' '.join(verb)}")
 
 
-def test_the_stacks_themselves_tell_what_is_deployed(operator: Shell, instance: Instance) -> None:
+def test_deployment_is_read_from_its_stacks(operator: Shell, instance: Instance) -> None:
     added = operator.run(
         *("deployments", "add", "asked", "--project", "stackroom", "--region", "us-east-1"),
         "--json",
@@ -208,7 +208,7 @@ def test_the_deployed_function_reconciles_and_doctor_finds_all_well(operator: Sh
     assert any("an-operator" in each["text"] for each in checks)
 
 
-def test_a_person_asks_as_who_signed_in(nina: Person, person: Shell) -> None:
+def test_person_asks_as_the_signed_in_user(nina: Person, person: Shell) -> None:
     question = ("When does the ebb begin at Saltwick?", "-c", "tides")
 
     there = person.says("ask", *question)

@@ -93,7 +93,7 @@ def test_smoke_run_ended_by_ctrl_c_cleans_up_and_reports_its_steps(
     assert left_of_runs(instance) == []
 
 
-def test_what_a_killed_run_left_the_next_one_sweeps_up(
+def test_remains_of_a_killed_smoke_run_are_removed_by_the_next(
     instance: Instance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     killed = Scene(instance, Names("dead"))
@@ -130,7 +130,7 @@ def test_sweep_keeps_a_user_whose_documents_are_still_there(
     assert any(names.owner in each and "the catalog is gone" in each for each in left)
 
 
-def test_what_is_refuted_fails_the_run_and_comes_with_what_to_do(
+def test_refuted_assumption_fails_the_run_with_what_to_do(
     instance: Instance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     late = {"operation": "IngestKnowledgeBaseDocuments", "kind": "missed", "seconds": 200}

@@ -11,7 +11,7 @@ from tests.e2e.people import Person, put
 from tests.local.running import stackroom
 
 
-def test_a_record_that_is_none_costs_only_its_own_catalog(instance: Instance) -> None:
+def test_malformed_record_affects_only_its_own_catalog(instance: Instance) -> None:
     mallory, nora = Person(instance, "mallory"), Person(instance, "nora")
     mallory.settle([put(instance, "mallory/papers/a.txt", "A page among others.")])
     nora.settle([put(instance, "nora/papers/a.txt", "Another page.")])

@@ -124,7 +124,7 @@ def test_a_revoked_session_is_not_refreshed_and_others_are(flow: Flow) -> None:
     assert flow.refresh(other).status_code == 200
 
 
-def test_a_code_is_worth_nothing_without_all_that_it_was_asked_with(flow: Flow) -> None:
+def test_code_is_refused_if_any_parameter_of_its_request_differs(flow: Flow) -> None:
     wrong: list[tuple[dict[str, str | None], str]] = [
         ({"code_verifier": secrets.token_urlsafe(48)}, "invalid_grant"),
         ({"code_verifier": None}, "invalid_request"),
@@ -155,7 +155,7 @@ def test_codes_and_tokens_of_one_client_are_nothing_to_another(gateway: RunningG
     assert claims(another.tokens())["client_id"] == ANOTHER
 
 
-def test_a_request_that_is_wrong_goes_back_to_the_client_with_the_reason(flow: Flow) -> None:
+def test_invalid_request_is_redirected_to_the_client_with_the_reason(flow: Flow) -> None:
     wrong: list[tuple[str, str | None, str]] = [
         ("code_challenge", None, "invalid_request"),
         ("code_challenge", "plain-text", "invalid_request"),
@@ -228,7 +228,7 @@ def test_a_registration_answers_with_the_client_that_the_gateway_allows(
         assert Flow(gateway=gateway, redirect_uri=uri).tokens()["token_type"] == "Bearer"
 
 
-def test_a_registration_that_asks_for_what_there_is_not_is_refused(
+def test_registration_with_unsupported_options_is_refused(
     gateway: RunningGateway,
 ) -> None:
     redirects = (
@@ -253,7 +253,7 @@ def test_a_registration_that_asks_for_what_there_is_not_is_refused(
         assert response.json()["error"] in ("invalid_client_metadata", "invalid_redirect_uri")
 
 
-def test_a_body_that_is_none_or_that_nobody_needs_is_the_callers_mistake(
+def test_missing_malformed_or_too_large_body_is_a_client_error(
     gateway: RunningGateway,
 ) -> None:
     of_form, parts = "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"
@@ -350,7 +350,7 @@ def test_a_form_from_elsewhere_signs_nobody_in(flow: Flow) -> None:
         assert browser.submit(page, user="alice").status_code == 303
 
 
-def test_who_can_be_no_user_or_in_no_such_group_is_asked_again(flow: Flow) -> None:
+def test_invalid_user_or_group_shows_the_sign_in_form_again(flow: Flow) -> None:
     users = ("", "-alice", "alice/research", "é", "a" * 129, EVIL)
     groups = ("a b", "x" * 129, ",".join(map(str, range(21))), f"<b>{EVIL}")
     wrong = [*((user, "staff") for user in users), *(("alice", each) for each in groups)]
@@ -367,7 +367,7 @@ def test_who_can_be_no_user_or_in_no_such_group_is_asked_again(flow: Flow) -> No
         assert browser.submit(page, user="alice", groups="staff").status_code == 303
 
 
-def test_what_a_client_sends_or_registers_is_text_to_the_page(flow: Flow) -> None:
+def test_sign_in_page_escapes_what_clients_send_or_register(flow: Flow) -> None:
     registered = "com.example:<script>alert(1)</script>"
     url = f"{flow.gateway.base}/issuer/register"
     httpx2.post(url, json={"redirect_uris": [registered]}, timeout=120).raise_for_status()

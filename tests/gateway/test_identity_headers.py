@@ -57,7 +57,7 @@ def test_without_an_interceptor_a_client_could_name_any_user(
 
 
 @pytest.mark.processes
-def test_a_failing_interceptor_lets_nothing_through(tmp_path: Path) -> None:
+def test_failing_interceptor_denies_every_call(tmp_path: Path) -> None:
     broken = {"name": "broken", "handler": "functions.no_such_module.handler"}
 
     with serving(tmp_path, interceptor=broken) as gateway:

@@ -96,7 +96,7 @@ def test_function_gets_its_variables_deadline_and_client_context(
     assert "echoed something to find" in (tmp_path / "logs" / "echo.log").read_text()
 
 
-def test_an_error_is_told_and_its_process_lives_on(make: Make) -> None:
+def test_function_error_is_returned_and_its_process_stays_alive(make: Make) -> None:
     function = make()
     before = answer(function)["process"]
 
@@ -140,7 +140,7 @@ def test_crash_answers_its_invocation_and_dead_process_is_replaced(
     assert answer(function)["process"] != served["process"]
 
 
-def test_an_environment_is_broken_before_its_failed_import_is_told() -> None:
+def test_environment_is_marked_broken_before_its_import_error_is_reported() -> None:
     api = RuntimeApi()
 
     response = httpx2.post(f"http://{api.address}/2018-06-01/runtime/init/error", content=b"{}")

@@ -50,7 +50,7 @@ def test_function_gets_only_arguments_and_the_rest_as_client_context(
     }
 
 
-def test_what_a_function_returns_or_raises_is_one_text_block(
+def test_function_result_or_error_is_one_text_block(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     """An exception's text is shown in debug mode only."""
@@ -165,7 +165,7 @@ MISUNDERSTOOD = [
 ]
 
 
-def test_arguments_that_are_no_object_are_told_to_the_model(
+def test_arguments_that_are_no_object_get_a_tool_error(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     """In a tool error: the MCP server behind would answer a JSON-RPC error without a reason."""

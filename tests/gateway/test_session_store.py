@@ -78,7 +78,7 @@ def test_session_ends_a_month_after_sign_in_whatever_refreshes_it_had(
     assert after is None
 
 
-def test_beyond_what_is_kept_the_session_longest_unused_is_forgotten(
+def test_least_recently_used_session_is_dropped_beyond_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
@@ -104,7 +104,7 @@ def test_the_file_is_its_owners_alone_and_tells_no_token(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", '{"sessions": []}', '{"from": "a later release"}'])
-def test_of_a_file_that_cannot_be_read_everybody_signs_in_again(
+def test_unreadable_session_file_makes_everybody_sign_in_again(
     tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "sign-ins.json").write_text(text)

@@ -41,7 +41,7 @@ def test_a_state_directory_has_a_key_of_its_own_for_its_owner_alone(tmp_path: Pa
         assert stat.S_IMODE((one / "root-key.json").stat().st_mode) == 0o600
 
 
-def test_other_keys_follow_from_the_roots_and_from_nothing_else() -> None:
+def test_session_keys_are_derived_from_the_root_secret() -> None:
     one, other = (
         RootKey(access_key_id=new_id("AKIA"), secret_access_key=secret) for secret in ("a", "b")
     )
@@ -71,7 +71,7 @@ def test_services_refuse_guessed_keys_and_wrong_secrets(instance: Instance, serv
     CALLS[service](instance.client(service))
 
 
-def test_whoever_signs_nothing_sees_and_changes_nothing(instance: Instance) -> None:
+def test_unsigned_requests_are_refused(instance: Instance) -> None:
     s3 = boto3.client(
         "s3",
         endpoint_url=instance.aws_endpoint,

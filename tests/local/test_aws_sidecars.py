@@ -36,7 +36,7 @@ def test_plain_and_typed_attributes_become_the_same(written: dict[str, Any]) -> 
     assert user_attributes(object_metadata(found.attributes)) == PLAIN
 
 
-def test_attribute_that_decides_who_finds_a_file_is_left_out_and_said() -> None:
+def test_reserved_attribute_is_left_out_with_a_note() -> None:
     foreign = {
         "user_id": "mallory",
         "User_ID": "mallory",
@@ -57,7 +57,7 @@ def test_attribute_that_decides_who_finds_a_file_is_left_out_and_said() -> None:
     assert found.notes[0] == "attribute 'user_id' is left out: only Stackroom sets it"
 
 
-def test_capitals_and_embedding_that_are_not_kept_are_said() -> None:
+def test_lowercased_names_and_dropped_embedding_are_noted() -> None:
     found = read(
         body({"Dept": "hr", "place": typed("STRING", "stringValue", "x", includeForEmbedding=True)})
     )

@@ -12,7 +12,7 @@ from stackroom_cli.failures import WrongUsage
 from tests.local.running import ON_AWS, an_instance
 
 
-def test_a_token_outlasts_whoever_follows_for_days(tmp_path: Path) -> None:
+def test_token_lasts_for_days_of_following(tmp_path: Path) -> None:
     asker = Asker(site=an_instance(tmp_path), user="alice")
 
     claims = jwt.decode(asker.token, options={"verify_signature": False})

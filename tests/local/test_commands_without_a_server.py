@@ -69,7 +69,7 @@ def test_a_verb_says_that_nothing_is_up_and_how_to_start_it(
     ],
     ids=" ".join,
 )
-def test_what_is_no_cap_is_said_to_be_none(stackroom: Stackroom, cap: tuple[str, ...]) -> None:
+def test_invalid_cap_is_refused(stackroom: Stackroom, cap: tuple[str, ...]) -> None:
     answer = stackroom("caps", "set", *cap)
 
     assert answer.returncode == 2
@@ -99,7 +99,7 @@ def test_command_errors_are_reported_as_json_on_request(
 
 
 @pytest.mark.parametrize("whose", [(), ("--operator", "--user", "ada")], ids=" ".join)
-def test_whose_keys_are_meant_is_never_guessed(
+def test_env_requires_a_user_or_the_operator_option(
     stackroom: Stackroom, whose: tuple[str, ...]
 ) -> None:
     answer = stackroom("env", *whose)
@@ -194,7 +194,7 @@ def test_ctrl_c_stops_what_is_up_though_python_drops_what_it_raised(tmp_path: Pa
             mode.watch()
 
 
-def test_what_is_done_beside_goes_on_step_by_step_until_ctrl_c(tmp_path: Path) -> None:
+def test_background_steps_run_until_ctrl_c(tmp_path: Path) -> None:
     mode = LocalMode(
         state=StateDirectory(tmp_path), ports=Ports(aws=1), speed=1.0, announce=lambda _: None
     )
@@ -220,7 +220,7 @@ def test_what_is_done_beside_goes_on_step_by_step_until_ctrl_c(tmp_path: Path) -
         (errno.ENOSPC, None, "No space left"),  # of a file that is open
     ],
 )
-def test_a_place_that_can_not_be_written_is_told_in_a_line(
+def test_unwritable_place_is_reported_in_one_line(
     number: int,
     file: str | None,
     begins: str,

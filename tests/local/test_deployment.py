@@ -189,7 +189,7 @@ def test_stack_creates_a_usable_knowledge_base_and_deletes_all_of_it(
         s3vectors.get_vector_bucket(vectorBucketName=index["vectorBucketName"])
 
 
-def test_what_can_be_changed_is_changed_in_place(cloudformation: Any, bedrock_agent: Any) -> None:
+def test_mutable_properties_are_updated_in_place(cloudformation: Any, bedrock_agent: Any) -> None:
     template = a_knowledge_base("changed")
     template["Resources"]["Base"]["DeletionPolicy"] = "Retain"
 

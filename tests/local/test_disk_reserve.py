@@ -36,9 +36,7 @@ def test_room_is_kept_until_all_is_written(kept: DiskReserve, tmp_path: Path) ->
     assert (before, kept.is_done) == (False, True)
 
 
-def test_what_could_not_be_written_is_not_said_to_be_kept(
-    kept: DiskReserve, tmp_path: Path
-) -> None:
+def test_failed_save_is_not_reported_as_done(kept: DiskReserve, tmp_path: Path) -> None:
     (tmp_path / "ministack" / "sqs.json.tmp").mkdir(parents=True)  # where a draft is to be written
 
     app.save_all({"sqs": lambda: {"queues": {}}, "sns": lambda: {"topics": {}}})
@@ -47,9 +45,7 @@ def test_what_could_not_be_written_is_not_said_to_be_kept(
     assert not kept.is_done
 
 
-def test_a_history_that_could_not_be_written_is_nothing_lost(
-    kept: DiskReserve, tmp_path: Path
-) -> None:
+def test_unwritten_history_does_not_count_as_a_loss(kept: DiskReserve, tmp_path: Path) -> None:
     (tmp_path / "ministack" / "cloudwatch_logs.json.tmp").mkdir(parents=True)
 
     app.save_all({"sqs": lambda: {"queues": {}}, "cloudwatch_logs": lambda: {"groups": {}}})
@@ -57,7 +53,7 @@ def test_a_history_that_could_not_be_written_is_nothing_lost(
     assert kept.is_done
 
 
-def test_what_grows_with_every_call_is_written_last(kept: DiskReserve) -> None:
+def test_state_that_grows_with_each_call_is_saved_last(kept: DiskReserve) -> None:
     """If the reserved room is too small for everything, tables and queues are kept."""
     asked = list[str]()
     names = ("stepfunctions", "sqs", "cloudwatch_logs", "dynamodb")

@@ -61,7 +61,7 @@ def test_a_document_is_chosen_by_its_file_in_a_catalog(
         ("a.txt", "a/b", "research", "'a/b' is not a user id"),
     ],
 )
-def test_what_is_not_there_is_named_with_what_is(
+def test_missing_document_is_reported_with_the_nearest_one(
     choosing: DocumentLookup, target: str, user: str | None, catalog: str | None, problem: str
 ) -> None:
     with pytest.raises(ValidationError) as raised:
@@ -93,7 +93,7 @@ def test_rejected_file_under_a_catalogs_prefix_is_found_in_that_catalog(
     assert document.catalog_id == catalog_id_of("alice", "research")
 
 
-def test_somebody_elses_catalog_is_not_chosen_by_its_id(choosing: DocumentLookup) -> None:
+def test_foreign_catalog_is_not_found_by_its_id(choosing: DocumentLookup) -> None:
     with pytest.raises(ValidationError, match="'bob' has no catalog"):
         choosing.catalog("bob", catalog_id_of("alice", "research"))
 

@@ -61,7 +61,7 @@ def test_waiting_document_shows_queue_position_attempt_and_time_left() -> None:
     assert stage in shown
 
 
-def test_a_time_that_nobody_knows_or_that_has_run_out_is_not_told() -> None:
+def test_unknown_or_exceeded_time_left_is_not_shown() -> None:
     unknown, late = (
         DocumentEstimate(
             document=WAITING, stage=DocumentStage.INGESTING, so_far_seconds=2400, is_late=is_late
@@ -143,7 +143,7 @@ def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> No
     assert set(reason.split()) <= set(" ".join(lines).split())
 
 
-def test_a_receipt_of_a_lost_file_says_that_nobody_asked() -> None:
+def test_receipt_of_a_lost_file_shows_no_request() -> None:
     shown = printed(told([ASKED.model_copy(update={"lost": True})]))
 
     assert "lost, missed since 2026-03-01 12:00:00Z" in shown

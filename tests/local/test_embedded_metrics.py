@@ -17,7 +17,7 @@ from stackroom_local.ministack.embedded_metrics import (
 )
 
 
-def test_what_powertools_prints_is_read_value_by_value(
+def test_powertools_metrics_are_read_value_by_value(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     metrics = Metrics(namespace="Stackroom", service="retrieve")
@@ -55,7 +55,7 @@ def test_console_here_counts_what_its_function_counts(capsys: pytest.CaptureFixt
     ],
     ids=["no JSON", "no value", "no number", "no directives"],
 )
-def test_a_line_that_only_looks_like_it_is_refused(line: str) -> None:
+def test_line_that_only_resembles_embedded_metrics_is_refused(line: str) -> None:
     with pytest.raises(NotEmbedded):
         figures(line)
 

@@ -29,7 +29,7 @@ def hanging(tmp_path: Path) -> Iterator[Instance]:
         yield an_instance(tmp_path / "state").model_copy(update=endpoints)
 
 
-def test_files_for_a_server_that_is_gone_are_told_so_at_once(
+def test_unreachable_server_is_reported_once_for_all_files(
     hanging: Instance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [DroppableFile(tmp_path / f"{number}.txt", f"{number}.txt") for number in range(100)]

@@ -36,7 +36,7 @@ def test_an_expression_of_series_has_a_value_where_it_can(
     "expression",
     ["ANOMALY_DETECTION_BAND(a)", "a +", "SUM(METRICS())", "a.__class__", "__import__('os')"],
 )
-def test_what_is_not_understood_is_said_and_not_run(expression: str) -> None:
+def test_unsupported_metric_math_is_refused_and_not_evaluated(expression: str) -> None:
     with pytest.raises(NotUnderstood, match="only AWS works out"):
         evaluated(expression, {"a": {T[0]: 1.0}})
 

@@ -66,7 +66,7 @@ def test_ministack_itself_still_has_an_action_for_a_batch() -> None:
 
 @pytest.mark.usefixtures("mended")
 @pytest.mark.parametrize("operation", ["SendMessage", "SendMessageBatch"])
-def test_who_may_send_a_message_may_send_a_batch(operation: str) -> None:
+def test_send_message_right_covers_batches(operation: str) -> None:
     assert action_of(operation) == "sqs:SendMessage"
 
 
@@ -81,7 +81,7 @@ def test_a_key_is_named_to_policies_as_it_is(key: str) -> None:
 
 
 @pytest.mark.usefixtures("mended")
-def test_what_is_no_object_is_named_as_before() -> None:
+def test_bucket_and_root_paths_are_named_as_before() -> None:
     assert named("/docs") == named("/docs/") == BUCKET
     assert named("/") == "*"
 
@@ -138,7 +138,7 @@ def test_changing_a_tokenized_expression_affects_nobody_else() -> None:
     assert dynamodb._tokenize("sk = :sk") == whole != []
 
 
-def test_a_key_condition_lets_through_what_ministack_itself_would(restored: None) -> None:
+def test_patched_key_condition_matches_like_the_original(restored: None) -> None:
     texts = ("c1", "c2", "DOC#1", "OPEN#1", "")
     items = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk in texts for sk in texts]
     values = {":pk": {"S": "c1"}, ":sk": {"S": "DOC#"}}
@@ -181,7 +181,7 @@ def test_ministack_itself_still_ignores_batch_item_failures_of_a_stream() -> Non
         ("aws:sqs", {"batchItemFailures": [{"itemIdentifier": "1"}]}, False),
     ],
 )
-def test_what_a_function_failed_at_of_a_stream_comes_again(
+def test_failed_stream_records_are_delivered_again(
     restored: None, monkeypatch: pytest.MonkeyPatch, source: str, answer: object, fails: bool
 ) -> None:
     monkeypatch.setattr(lambda_svc, "_execute_function", lambda *_: {"body": answer})
@@ -243,7 +243,7 @@ def stopped_and_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("stream")
 @pytest.mark.parametrize("is_of_before", [False, True])
-def test_what_nobody_was_told_of_a_stream_is_told_after_a_restart(
+def test_unread_stream_records_are_delivered_after_a_restart(
     monkeypatch: pytest.MonkeyPatch, is_of_before: bool
 ) -> None:
     dynamodb._stream_records["t"] = [{"eventID": each} for each in ("a", "b", "c")]

@@ -77,7 +77,7 @@ def test_invalid_context_or_origin_is_refused_before_anything_starts(
     assert told in outcome.output
 
 
-def test_the_gateway_is_told_of_origins_and_no_other_server(tmp_path: Path) -> None:
+def test_only_the_gateway_gets_the_allowed_origins(tmp_path: Path) -> None:
     servers = Servers(directory(tmp_path), Ports(aws=4566), 10.0, (INSPECTOR, ELSEWHERE))
 
     command = servers.gateway().command
@@ -118,7 +118,7 @@ def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> Non
     assert key not in servers.simulator().environment
 
 
-def test_the_console_is_told_how_fast_time_goes_here(servers: Servers) -> None:
+def test_console_gets_the_speed_option(servers: Servers) -> None:
     command = servers.console("stackroom-console").command
 
     assert command[command.index("--speed") + 1] == "10"
@@ -148,7 +148,7 @@ def test_guardrails_are_made_and_applied_in_the_simulator() -> None:
     assert endpoints["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"] == "http://simulator"
 
 
-def test_a_client_that_is_told_of_sqs_alone_asks_the_local_one(
+def test_client_with_only_the_sqs_variable_uses_the_local_endpoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variable = "AWS_ENDPOINT_URL_SQS"

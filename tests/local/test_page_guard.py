@@ -49,7 +49,7 @@ def test_no_page_is_served_but_those_of_named_origins(method: str) -> None:
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_a_page_loads_without_telling_its_origin_is_refused(site: str) -> None:
+def test_subresource_request_without_an_origin_is_refused(site: str) -> None:
     loaded = {"sec-fetch-site": site, "sec-fetch-mode": "no-cors"}
 
     assert status("GET", "/?Action=DeleteQueue", loaded) == 403
@@ -71,7 +71,7 @@ def test_requests_to_reset_or_configure_the_server_are_refused(path: str) -> Non
 
 
 @pytest.mark.parametrize("server", ["aws_endpoint", "simulator_endpoint"])
-def test_it_stands_before_all_that_a_server_answers(instance: Instance, server: str) -> None:
+def test_page_guard_applies_to_every_server(instance: Instance, server: str) -> None:
     """The gateway's pages: tests/gateway/test_cors.py; the console's: tests/console."""
     url = f"{getattr(instance, server)}/health"
     foreign = (

@@ -109,7 +109,7 @@ def test_a_passage_of_a_file_with_headings_has_its_section(
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_file_that_can_not_be_read_is_told_in_a_line(
+def test_unreadable_file_is_reported_in_one_line(
     stackroom: Stackroom, tmp_path: Path, name: str, body: bytes | None, reason: str
 ) -> None:
     if body is not None:

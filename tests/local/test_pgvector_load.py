@@ -136,7 +136,7 @@ def test_a_folder_is_found_with_its_places_and_attributes(
     assert there(reading, "bob") == there(reading, None) == []
 
 
-def test_what_is_there_already_is_not_embedded_again(
+def test_unchanged_file_is_not_embedded_again(
     make: Make, reading: Repository, tmp_path: Path
 ) -> None:
     file = tmp_path / "leave.txt"
@@ -244,7 +244,7 @@ def run(
 
 
 @pytest.mark.usefixtures("loading")
-def test_the_command_loads_a_folder_and_tells_what_it_could_not(
+def test_load_command_reports_files_that_it_could_not_load(
     server: PostgreSQL, model: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
@@ -261,7 +261,7 @@ def test_the_command_loads_a_folder_and_tells_what_it_could_not(
 
 
 @pytest.mark.usefixtures("loading")
-def test_what_can_not_be_loaded_into_is_told_with_what_to_do(
+def test_foreign_or_missing_tables_are_reported_with_what_to_do(
     server: PostgreSQL, model: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
@@ -286,7 +286,7 @@ def test_what_can_not_be_loaded_into_is_told_with_what_to_do(
         (["--shared", "--local", "--to", "postgresql://a@10.0.0.7/d"], (1, "not of this machine")),
     ],
 )
-def test_a_command_line_that_is_wrong_is_told_so(
+def test_invalid_command_line_is_refused_with_the_reason(
     arguments: list[str],
     told: tuple[int, str],
     tmp_path: Path,

@@ -56,7 +56,7 @@ def test_a_policy_is_read_with_the_gateways_name_filled_in() -> None:
     ]
 
 
-def test_a_policy_of_another_engine_is_none_of_this_gateway() -> None:
+def test_policy_of_another_engine_does_not_apply_to_this_gateway() -> None:
     assert deployed(a_permit(), PolicyEngineId="other-local00000").policies == []
 
 
@@ -82,8 +82,6 @@ def test_a_gateway_without_an_engine_has_none() -> None:
         (a_permit(when="context.input.times > 3"), "optional attribute"),
     ],
 )
-def test_what_is_no_policy_fails_the_deployment_with_the_reason(
-    statement: str, reason: str
-) -> None:
+def test_invalid_policy_fails_the_deployment_with_the_reason(statement: str, reason: str) -> None:
     with pytest.raises(DeploymentFailed, match=f"UsersMay: .*{reason}"):
         deployed(statement)

@@ -65,7 +65,7 @@ def test_every_piece_is_compared_once_however_often_calls_fail_meanwhile() -> No
     assert "retrying" in out.getvalue()
 
 
-def test_a_service_that_stays_down_ends_it_with_its_error() -> None:
+def test_persistent_outage_ends_the_reconciliation_with_its_error() -> None:
     with pytest.raises(StoreUnavailable):
         list(found_with(run_reconciler._TRIES, StringIO()))
 

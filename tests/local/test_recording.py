@@ -34,7 +34,7 @@ def s3() -> Any:
     )
 
 
-def test_a_call_is_told_without_its_body_and_with_its_error(told: list[dict[str, Any]]) -> None:
+def test_call_is_recorded_without_its_body_and_with_its_error(told: list[dict[str, Any]]) -> None:
     client = s3()
     with Stubber(client) as stubbed:
         stubbed.add_response("put_object", {})

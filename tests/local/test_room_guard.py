@@ -68,7 +68,9 @@ def test_uploads_need_room_and_nothing_else_does(
         assert "make room" in refused.text
 
 
-def test_what_is_sent_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_size_of_the_upload_counts_against_the_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     free(monkeypatch, 100)
 
     fits = answer(tmp_path, "PUT", "/docs/a", SIGNED, spare=90, body=bytes(10))
@@ -95,7 +97,7 @@ def test_uploads_that_are_under_way_count(tmp_path: Path, monkeypatch: pytest.Mo
     assert (first.status_code, second[0].status_code) == (200, 507)
 
 
-def test_what_could_not_be_written_is_not_acknowledged(
+def test_upload_that_could_not_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check of the disk passed, or others took the room meanwhile."""

@@ -21,7 +21,7 @@ def test_a_directory_serves_one_process_at_a_time(state: StateDirectory) -> None
     assert state.holder() is None
 
 
-def test_a_record_of_a_process_that_is_gone_counts_for_nothing(state: StateDirectory) -> None:
+def test_record_of_an_ended_process_is_ignored(state: StateDirectory) -> None:
     with state.held():
         pass
     state.record(an_instance(state.path))

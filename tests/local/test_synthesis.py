@@ -80,7 +80,7 @@ def test_a_missing_node_is_named(checkout: Path, monkeypatch: pytest.MonkeyPatch
         synthesis.assembly()
 
 
-def test_a_failing_app_is_shown_with_the_end_of_what_it_said(checkout: Path) -> None:
+def test_failing_app_is_reported_with_the_end_of_its_output(checkout: Path) -> None:
     (checkout / "infra" / "app.py").write_text("raise SystemExit('no such construct')")
 
     with pytest.raises(SynthesisFailed, match="no such construct"):

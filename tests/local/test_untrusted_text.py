@@ -26,7 +26,7 @@ def test_a_character_that_a_terminal_obeys_is_shown_as_its_code() -> None:
         assert lines(f"a{character}b") == f"a{escaped}b"
 
 
-def test_a_name_has_one_line_and_a_passage_as_many_as_it_has() -> None:
+def test_line_breaks_are_escaped_in_names_and_kept_in_passages() -> None:
     assert one_line("a\nb\tc") == "a\\nb\\tc"
     assert lines("a\nb\tc") == "a\nb\tc"
 

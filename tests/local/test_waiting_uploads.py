@@ -30,7 +30,7 @@ def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
     assert waiting(replaced, [known("ada/home/known.txt")]) == ["ada/home/known.txt"]
 
 
-def test_junk_waits_for_nothing_and_is_told_of_once() -> None:
+def test_junk_is_not_waited_for_and_is_reported_once() -> None:
     junk = [f"ada/home/{each}" for each in (".DS_Store", "._a.txt", "~$b.docx", "Thumbs.db")]
 
     assert waiting(map(lying, junk), []) == []

@@ -136,7 +136,7 @@ def test_installed_wheel_synthesises_an_agent_with_its_packages(
     assert bundled, "the agent's function takes its packages along"
 
 
-def test_it_asks_for_what_the_ministack_asks_for_that_it_brings() -> None:
+def test_wheel_requires_what_its_bundled_ministack_requires() -> None:
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     local = [_normal(each) for each in stated["optional-dependencies"]["local"]]
     needed = [each for each in metadata.requires("ministack") or [] if ";" not in each]

@@ -58,7 +58,7 @@ def test_window_shows_moving_then_failed_then_indexed_documents(width: int, heig
     assert {row.split()[0] for row in rows[5:]} == {"indexed"}
 
 
-def test_a_reason_too_long_for_its_column_is_told_in_full_below() -> None:
+def test_reason_too_long_for_its_column_is_shown_in_full_below() -> None:
     reason = "it has no catalog folder; drop it under ada/{catalog}/ and it is taken up at once"
     documents = [*some(DocumentStatus.FAILED, 1, reason=reason), *some(DocumentStatus.INDEXED, 50)]
 
@@ -69,7 +69,7 @@ def test_a_reason_too_long_for_its_column_is_told_in_full_below() -> None:
     assert {row.split()[0] for row in rows[3:]} == {"indexed"}
 
 
-def test_neither_what_moves_nor_what_failed_crowds_the_other_out() -> None:
+def test_moving_and_failed_documents_share_the_window() -> None:
     documents = [*some(DocumentStatus.PENDING, 500), *some(DocumentStatus.FAILED, 500)]
 
     rows = [row.split()[0] for row in shown(documents)[1:-2]]
@@ -77,7 +77,7 @@ def test_neither_what_moves_nor_what_failed_crowds_the_other_out() -> None:
     assert rows == ["pending"] * 14 + ["failed"] * 7
 
 
-def test_what_is_not_shown_is_counted() -> None:
+def test_hidden_rows_are_counted() -> None:
     lines = shown([*some(DocumentStatus.PENDING, 30), *some(DocumentStatus.INDEXED, 5)])
 
     assert lines[-2] == "and 9 pending, 5 indexed: not shown"
@@ -91,7 +91,7 @@ def test_a_window_of_a_few_lines_still_shows_the_totals(height: int) -> None:
     assert lines[-1].startswith("50 documents: 50 pending")
 
 
-def test_what_is_done_soonest_comes_first() -> None:
+def test_documents_with_the_least_time_left_come_first() -> None:
     documents = some(DocumentStatus.INDEXING, 3)
     estimates = {
         each.document_id: DocumentEstimate(

@@ -204,7 +204,7 @@ def test_several_searches_in_one_call_are_answered_each_for_itself(shelf: Collec
 
 
 @holds("opensearch.no-index", "opensearch.index-exists", "aoss.operation", "aoss.collection")
-def test_what_is_not_there_is_told_and_an_index_is_there_once(collection: Collection) -> None:
+def test_missing_and_duplicate_indexes_are_refused(collection: Collection) -> None:
     writer = collection.client("writer")
     elsewhere = Collection(collection.simulator, "nowhere")
     missing = _refused(writer.search, index="docs", body={})
@@ -231,7 +231,7 @@ def test_what_is_not_there_is_told_and_an_index_is_there_once(collection: Collec
 
 
 @holds("aoss.access")
-def test_a_policy_says_who_may_do_what_where(collection: Collection) -> None:
+def test_policy_grants_actions_on_indexes_to_principals(collection: Collection) -> None:
     collection.fill("docs", _body(), _documents())
     collection.fill("others", _body(), _documents())
     stranger = collection.client("stranger")

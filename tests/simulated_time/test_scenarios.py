@@ -36,7 +36,7 @@ def test_large_document_delays_no_small_ones_and_jobs_by_itself_at_most() -> Non
 
 
 @pytest.mark.parametrize("pool_size", [1, 5])
-def test_a_storm_of_deletions_leaves_nothing_to_be_found(pool_size: int) -> None:
+def test_after_many_deletions_no_search_finds_anything(pool_size: int) -> None:
     removal = delete_storm(60, 6, seed=1, pool_size=pool_size)
 
     assert len(removal.unsearchable) == len(removal.receipted) == removal.asked == 60

@@ -124,7 +124,7 @@ def test_a_retried_task_keeps_its_position_under_its_new_token(desk: Desk) -> No
     assert desk.task_tokens.woken == ["token of busy", "newer"]
 
 
-def test_a_grant_nobody_gives_back_expires(desk: Desk) -> None:
+def test_grant_that_is_not_returned_expires(desk: Desk) -> None:
     desk.enter("lost")
     desk.admission.claim("lost", 1)
     desk.enter("next")
@@ -151,7 +151,7 @@ def test_lone_run_extends_its_slots_and_returns_them_when_others_come(desk: Desk
     assert beside.slots == 5
 
 
-def test_giving_back_twice_or_what_one_never_had_changes_nothing(desk: Desk) -> None:
+def test_returning_a_grant_twice_or_without_one_changes_nothing(desk: Desk) -> None:
     desk.enter("first")
     desk.admission.leave("stranger", 1)
     desk.admission.leave("first", 1)
@@ -184,7 +184,7 @@ def test_the_oldest_wait_is_that_of_the_head_of_any_queue(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("before", [[], ["calls"]])
-def test_none_enters_at_once_where_a_job_is_at_work_or_waits(desk: Desk, before: list[str]) -> None:
+def test_run_cannot_enter_at_once_while_a_job_works_or_waits(desk: Desk, before: list[str]) -> None:
     for name in before:
         desk.enter(name, Mode.DIRECT)
     desk.enter("job")
@@ -231,7 +231,7 @@ def test_acquire_claims_granted_slots_and_leaves_those_it_cannot_use(
     assert (mine.claimed, mine.slots) == (True, 2)
 
 
-def test_who_acquires_while_a_job_is_due_is_to_let_it_come_first(desk: Desk) -> None:
+def test_acquiring_run_yields_to_a_due_job(desk: Desk) -> None:
     waiter = desk.waiter("calls", Mode.DIRECT, calls=4)
     desk.admission.acquire(waiter)
     desk.enter("job")
@@ -243,7 +243,7 @@ def test_who_acquires_while_a_job_is_due_is_to_let_it_come_first(desk: Desk) -> 
     assert desk.holders() == ["job"]
 
 
-def test_what_a_run_keeps_no_more_goes_to_who_waits(desk: Desk) -> None:
+def test_returned_slots_go_to_waiting_runs(desk: Desk) -> None:
     desk.admission.acquire(desk.waiter("many", Mode.DIRECT, calls=10))
     desk.enter("few", Mode.DIRECT, knowledge_base_id="KB2", calls=3)
     before = desk.holders()

@@ -79,7 +79,7 @@ def a_link(knowledge_base_id: str = "cat-plans", name: str = "search_plans") -> 
     )
 
 
-def test_a_linked_tool_is_what_the_contract_says(house: House, agent: Agent) -> None:
+def test_linked_tool_has_the_agreed_members(house: House, agent: Agent) -> None:
     tool = house.links.link("alice", agent.id, a_link())
 
     assert house.agents.get("alice", agent.id).available_tools == (tool,)
@@ -99,7 +99,7 @@ def test_a_linked_tool_is_what_the_contract_says(house: House, agent: Agent) -> 
 
 
 @pytest.mark.parametrize("knowledge_base_id", ["cat-letters", "cat-none", "cat-going"])
-def test_anothers_none_and_one_that_goes_are_not_found(
+def test_foreign_missing_or_deleting_knowledge_base_is_not_found(
     house: House, agent: Agent, knowledge_base_id: str
 ) -> None:
     house.catalog("alice", "cat-going", "Going", CatalogStatus.DELETING)
@@ -133,7 +133,7 @@ def test_only_what_is_named_is_changed(house: House, agent: Agent) -> None:
     assert house.agents.get("alice", agent.id).available_tools == (expected,)
 
 
-def test_an_agent_has_so_many_tools_and_a_user_so_many_agents(house: House, agent: Agent) -> None:
+def test_tools_per_agent_and_agents_per_user_are_limited(house: House, agent: Agent) -> None:
     full = tuple(
         OtherTool(id=f"t{n}", name=f"n{n}", description="", type="http") for n in range(MOST_TOOLS)
     )
@@ -165,7 +165,7 @@ def test_an_agent_is_edited_and_removed_by_its_user_alone(house: House, agent: A
         later.get("alice", agent.id)
 
 
-def test_what_is_available_is_ones_own_and_what_is_shared(house: House) -> None:
+def test_own_and_shared_knowledge_bases_are_available(house: House) -> None:
     house.catalog("alice", "cat-art", "art")
     available = house.links.available
 
@@ -224,7 +224,7 @@ def test_invalid_agent_file_is_refused_with_its_mistake(text: str, told: str) ->
         ("x" * 90, (), "search_" + "x" * 57),
     ],
 )
-def test_a_tool_is_called_by_what_its_knowledge_bases_name_says(
+def test_tool_name_is_made_from_the_knowledge_bases_name(
     name: str, taken: tuple[str, ...], called: str
 ) -> None:
     assert tool_name_of(name, taken=taken) == called

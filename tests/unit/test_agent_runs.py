@@ -66,7 +66,7 @@ def test_user_has_a_limit_of_concurrent_runs_and_ended_ones_make_room(office: Of
     assert len(office.queue.put_in) == MOST_AT_ONCE + 2
 
 
-def test_a_run_that_can_not_be_handed_on_has_failed_and_its_user_is_told(office: Office) -> None:
+def test_run_that_cannot_be_queued_fails_and_its_user_is_told(office: Office) -> None:
     office.queue.is_down = True
 
     with pytest.raises(StoreUnavailable):
@@ -149,7 +149,7 @@ def test_no_model_is_asked_once_the_month_is_spent(office: Office) -> None:
     assert "Questions are answered again from 1 March" in str(run.reason)
 
 
-def test_its_user_is_shown_nothing_of_ours(office: Office) -> None:
+def test_user_sees_no_internal_details_of_a_failure(office: Office) -> None:
     office.shelves.pool.put("30 days", score=0.9)
 
     wire = office.carried_out(searching, groups=("hr",)).wire()
@@ -193,7 +193,7 @@ class Killed(BaseException):
     """The end of a process: nobody writes anything any more."""
 
 
-def test_one_whose_runner_died_has_failed_once_its_time_is_over(office: Office) -> None:
+def test_run_whose_runner_died_fails_after_its_time_limit(office: Office) -> None:
     def play(_: Brief, listener: Listener) -> None:
         listener.said(turn("I look it up."))
         raise Killed
@@ -267,7 +267,7 @@ def test_cancelled_run_ends_at_once_keeps_its_text_and_searches_no_more(
     assert office.book.drafts == {}
 
 
-def test_what_was_written_stays_when_the_model_breaks_off(office: Office) -> None:
+def test_partial_answer_is_kept_when_the_model_fails(office: Office) -> None:
     def play(_: Brief, listener: Listener) -> None:
         listener.said(turn("I look it up."))
         listener.writes("Thirty days")
@@ -303,7 +303,9 @@ def _turns(_: Brief, listener: Listener) -> None:
         (_turns, "The model took 25 turns"),
     ],
 )
-def test_a_run_has_so_much_and_no_more(office: Office, play: Play, reason: str) -> None:
+def test_run_ends_at_its_limits_of_turns_calls_and_tokens(
+    office: Office, play: Play, reason: str
+) -> None:
     heard: list[bool] = []
 
     def heard_of(brief: Brief, listener: Listener) -> None:
@@ -320,7 +322,7 @@ def test_a_run_has_so_much_and_no_more(office: Office, play: Play, reason: str) 
     assert run.tool_calls <= MOST_TOOL_CALLS
 
 
-def test_a_run_has_so_many_seconds(office: Office) -> None:
+def test_run_ends_at_its_time_limit(office: Office) -> None:
     def play(_: Brief, listener: Listener) -> None:
         while not listener.is_called_off():
             time.sleep(0.001)
@@ -357,7 +359,7 @@ def test_a_run_has_so_many_seconds(office: Office) -> None:
         (RuntimeError("secret"), "Something went wrong. Try again;"),
     ],
 )
-def test_a_failure_is_told_in_a_sentence_with_what_to_do(
+def test_failure_is_explained_in_a_sentence_with_what_to_do(
     office: Office, caplog: pytest.LogCaptureFixture, *, error: Exception, reason: str
 ) -> None:
     def play(_: Brief, listener: Listener) -> None:

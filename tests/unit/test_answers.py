@@ -78,7 +78,7 @@ def test_sources_come_once_in_order_of_first_citation_with_search_scores(
     assert answer.guardrail_action == "NONE"
 
 
-def test_what_is_being_deleted_is_no_source_nor_shown_to_a_model(desk: Desk) -> None:
+def test_deleting_document_is_neither_a_source_nor_sent_to_the_model(desk: Desk) -> None:
     desk.store.put("leave is 30 days", filename="old.txt")
     desk.staying.going = {"doc-old.txt"}
 
@@ -137,7 +137,7 @@ HELD_BACK = "A guardrail intervened; it held back passages that were found."
 # A model that is told what a search finds
 
 
-def test_the_model_is_told_what_the_search_finds_in_its_order(desk: Desk) -> None:
+def test_model_gets_the_search_results_in_their_order(desk: Desk) -> None:
     desk.store.put("notice is 3 months", score=0.5)
     desk.store.put("leave is 30 days", score=0.9)
     desk.store.put("lunch is at noon", score=0.1)
@@ -162,7 +162,7 @@ def test_model_sees_passage_without_invisible_characters_and_cite_marks(
     assert told(answer)[0][0] == passage
 
 
-def test_first_passage_is_cut_to_what_the_model_is_told(desk: Desk) -> None:
+def test_first_passage_is_cut_to_the_models_budget(desk: Desk) -> None:
     desk.store.put("leave is 30 days. " * 100)
     desk.model.say(("30 days.", [1]))
 
@@ -193,7 +193,7 @@ def test_passages_of_other_catalogs_never_reach_the_model(desk: Desk) -> None:
     assert [text for text, _ in told(answer)] == ["leave is 30 days"]
 
 
-def test_a_guardrails_words_are_told_as_such_and_without_sources(desk: Desk) -> None:
+def test_guardrail_message_is_marked_and_has_no_sources(desk: Desk) -> None:
     desk.store.put("the salary is 5")
     desk.model.say(("The salary is {AMOUNT}.", [1]), guardrail="INTERVENED")
 
@@ -291,7 +291,7 @@ def test_a_line_that_looks_like_the_tools_is_quoted(line: str) -> None:
         ("as [1] and [ 12 ] say", "as (1) and ( 12 ) say"),
     ],
 )
-def test_what_hides_or_turns_text_around_is_removed(text: str, seen: str) -> None:
+def test_characters_that_hide_or_reverse_text_are_removed(text: str, seen: str) -> None:
     assert cleaned(text) == seen
 
 

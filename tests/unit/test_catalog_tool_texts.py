@@ -46,7 +46,7 @@ def test_dollars_are_told_with_cents_or_as_many_digits_as_tell_them(
     ("value", "told"),
     [(1023, "1023 B"), (118_000, "115.2 KB"), (1024**2, "1.0 MB"), (2_100_000_000, "2002.7 MB")],
 )
-def test_what_is_less_than_a_megabyte_is_told_in_kilobytes(value: int, told: str) -> None:
+def test_size_below_a_megabyte_is_shown_in_kilobytes(value: int, told: str) -> None:
     assert size(value) == told
 
 
@@ -78,7 +78,7 @@ def test_text_that_decodes_to_an_id_is_exactly_its_token(text: str) -> None:
         ("a.txt", b"\x1b[1mbold\x1b[0m\x0c"),
     ],
 )
-def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> None:
+def test_file_content_that_matches_its_extension_is_accepted(filename: str, content: bytes) -> None:
     require_matching_content(filename, content)
 
 
@@ -97,7 +97,9 @@ def test_a_file_that_is_what_its_name_says(filename: str, content: bytes) -> Non
         ("a.html", bytes(range(1, 256))),
     ],
 )
-def test_a_file_of_another_kind_than_its_name_says(filename: str, content: bytes) -> None:
+def test_file_content_that_contradicts_its_extension_is_refused(
+    filename: str, content: bytes
+) -> None:
     with pytest.raises(ValidationError, match=filename.rpartition(".")[2]):
         require_matching_content(filename, content)
 

@@ -19,7 +19,7 @@ from tests.support.linked_tools import Office, Play, turn
 # While it is written.
 
 
-def test_what_goes_on_is_seen_as_it_goes_on_and_never_twice(office: Office) -> None:
+def test_changes_of_a_run_are_listed_as_they_happen_and_once(office: Office) -> None:
     office.shelves.pool.put("30 days", score=0.9)
     seen: list[tuple[str, str, str, int]] = []
 
@@ -182,7 +182,7 @@ def test_nobody_else_finds_a_conversation_nor_another_agent(office: Office) -> N
     assert len(list(office.book.newest("alice"))) == 1, "the refused one has left nothing"
 
 
-def test_a_conversation_is_renamed_and_removed_with_all_that_was_said(office: Office) -> None:
+def test_conversation_is_renamed_and_removed_with_its_runs(office: Office) -> None:
     chat = ask(office, "How many days?", "Thirty.").conversation_id
     ask(office, "Alone?", "Yes.", chat=None)
     assert chat is not None
@@ -250,7 +250,7 @@ def test_a_title_is_how_the_first_question_begins(message: str, title: str) -> N
     assert title_of(message) == title
 
 
-def test_a_passage_has_one_number_in_a_run_and_the_model_is_told_it(office: Office) -> None:
+def test_passage_keeps_its_number_in_a_run_and_the_model_gets_it(office: Office) -> None:
     office.shelves.pool.put("30 days", filename="leave.pdf", score=0.9)
     told: list[object] = []
 

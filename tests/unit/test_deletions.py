@@ -70,7 +70,7 @@ def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(filled: Pipeli
     assert list(filled.receipts.kept.values()) == [first]
 
 
-def test_what_was_uploaded_and_not_yet_seen_is_gone_at_once(filled: Pipeline) -> None:
+def test_upload_that_was_not_yet_registered_is_deleted_at_once(filled: Pipeline) -> None:
     key = "alice/research/new.txt"
     until = filled.clock() + timedelta(minutes=15)
     announced = document_at(key, status=DocumentStatus.UPLOADING, upload_until=until, etag="")
@@ -141,7 +141,7 @@ def test_a_deleted_catalog_loses_folders_of_its_name_in_other_encodings(
     assert len(deletion.receipt_ids) == 3
 
 
-def test_a_catalogs_deletion_goes_on_after_a_crash(pipeline: Pipeline) -> None:
+def test_catalog_deletion_resumes_after_a_crash(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 7)
 
     def crash(document: Document) -> None:
@@ -159,7 +159,7 @@ def test_a_catalogs_deletion_goes_on_after_a_crash(pipeline: Pipeline) -> None:
     assert len(deletion.receipt_ids) == len(pipeline.receipts.kept) == 7
 
 
-def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(pipeline: Pipeline) -> None:
+def test_deletion_of_a_large_catalog_resumes_after_its_timeout(pipeline: Pipeline) -> None:
     keys = dropped(pipeline, 3 * PAGE)
     pipeline.documents.fails("of_catalog", AssertionError("it was read whole"))
     # A page that the bucket purges takes more time than there is.
@@ -177,7 +177,7 @@ def test_a_large_catalogs_deletion_goes_on_where_its_time_was_over(pipeline: Pip
     assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
 
 
-def test_what_came_after_a_long_deletion_was_asked_for_stays(pipeline: Pipeline) -> None:
+def test_document_added_after_a_deletion_request_stays(pipeline: Pipeline) -> None:
     dropped(pipeline, 2)
     pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
     pipeline.clock.pass_by(3600)
@@ -188,7 +188,7 @@ def test_what_came_after_a_long_deletion_was_asked_for_stays(pipeline: Pipeline)
     assert list(pipeline.bucket.objects) == ["alice/research/new.txt"]
 
 
-def test_a_late_event_of_what_is_to_go_does_not_save_the_catalog(pipeline: Pipeline) -> None:
+def test_late_event_of_a_deleted_object_does_not_reopen_the_catalog(pipeline: Pipeline) -> None:
     dropped(pipeline, 4)
 
     def late_event(_: Document) -> None:
@@ -220,14 +220,14 @@ def test_a_file_dropped_during_a_deletion_is_kept_with_the_catalog(filled: Pipel
     assert filled.bucket.head(new) is not None
 
 
-def test_a_catalog_that_is_unmarked_for_ever_is_not_called_deleted(filled: Pipeline) -> None:
+def test_catalog_unmarked_on_every_try_is_not_reported_as_deleted(filled: Pipeline) -> None:
     filled.catalogs.after("mark_deleting", filled.catalogs.unmark_deleting)
 
     with pytest.raises(RecordChanged):
         filled.deletions.delete_catalog("alice", CATALOG)
 
 
-def test_what_is_dropped_in_the_second_of_the_asking_stays(pipeline: Pipeline) -> None:
+def test_document_dropped_in_the_second_of_the_request_stays(pipeline: Pipeline) -> None:
     old = dropped(pipeline, 3)
     new = "alice/research/new.txt"
     pipeline.bucket.after("versions_since", lambda *_: pipeline.bucket.upload(new), times=1)

@@ -32,7 +32,7 @@ def test_each_row_of_a_csv_names_its_columns(delimiter: str) -> None:
     assert lines[7] == 'part: Part 7; weight in kg: 7,5; note: a "small" one of 7'
 
 
-def test_line_for_excel_says_what_parts_the_cells_and_is_no_row() -> None:
+def test_sep_line_sets_the_delimiter_and_is_no_row() -> None:
     lines = read("sep=;\n" + "town;size\n" + "Kiel, Lima;1,2\n" * 40)
 
     assert lines == ["town: Kiel, Lima; size: 1,2"] * 40

@@ -92,7 +92,7 @@ def test_a_run_ends_with_its_grant_given_back_and_its_catalog_settled(pipeline: 
     assert not pipeline.bedrock.jobs
 
 
-def test_a_forged_sidecar_makes_a_document_nobody_elses(pipeline: Pipeline) -> None:
+def test_document_with_a_forged_sidecar_keeps_its_owner(pipeline: Pipeline) -> None:
     pipeline.drop(KEY, "text", kb_domain="biology")
     ours = pipeline.bucket.sidecar_attributes(KEY)
     forged = {**ours, "user_id": "mallory", "catalog_id": "cat-m", "document_id": "doc-m"}
@@ -229,7 +229,7 @@ def test_deleted_document_still_found_stays_deleting_without_a_grant(filled: Pip
     assert not filled.documents.kept
 
 
-def test_document_found_for_ever_is_removed_several_times_and_then_left(filled: Pipeline) -> None:
+def test_document_that_stays_found_is_removed_a_few_times_only(filled: Pipeline) -> None:
     filled.execute()
     filled.delete()
     filled.is_searchable()
@@ -471,7 +471,7 @@ def test_a_start_whose_answer_was_lost_sends_the_same_calls(pipeline: Pipeline) 
     assert {each.attempts for each in pipeline.documents.kept.values()} == {1}
 
 
-def test_a_start_that_died_half_way_is_gone_on_with(pipeline: Pipeline) -> None:
+def test_interrupted_start_is_resumed(pipeline: Pipeline) -> None:
     drop(pipeline, 25)
     run = pipeline.execute(until="StartIngestion")
     died = StoreUnavailable("UpdateItem", "InternalServerError")
@@ -487,7 +487,7 @@ def test_a_start_that_died_half_way_is_gone_on_with(pipeline: Pipeline) -> None:
     assert statuses(pipeline) == {"indexed"}
 
 
-def test_a_poll_whose_answer_was_lost_settles_nothing_twice(pipeline: Pipeline) -> None:
+def test_repeated_poll_after_a_lost_answer_settles_nothing_twice(pipeline: Pipeline) -> None:
     drop(pipeline, 25)
     run = pipeline.work()
     pipeline.clock.pass_by(10)

@@ -112,7 +112,7 @@ def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
     assert found.is_ordered
 
 
-def test_of_more_passages_than_are_answered_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_passages_than_the_limit_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf()
     monkeypatch.setattr("stackroom.search.document_passages.MOST", 3)
     shelf.put(*(f"This is passage {number}." for number in range(4)))
@@ -123,7 +123,7 @@ def test_of_more_passages_than_are_answered_it_is_told(monkeypatch: pytest.Monke
     assert not found.is_whole
 
 
-def test_nobody_elses_and_nothing_that_is_going() -> None:
+def test_passages_of_others_and_of_deleting_documents_are_not_listed() -> None:
     shelf = Shelf()
     shelf.put("Ferries leave at noon.")
 

@@ -50,7 +50,7 @@ ARABIC = "مدة الإشعار في هذا العقد تسعة أسابيع و�
         (RUSSIAN, "utf-16-le", "UTF-16-LE"),
     ],
 )
-def test_encoding_is_told_by_its_bytes_and_said_to_be_a_guess(
+def test_encoding_is_detected_from_bytes_and_reported_as_a_guess(
     text: str, encoding: str, name: str
 ) -> None:
     assert decode(text.encode(encoding)) == (text, (f"read as {name}, a guess; save it as UTF-8",))

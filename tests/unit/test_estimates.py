@@ -75,7 +75,7 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
         {"status": DocumentStatus.PENDING, "etag": "e"},  # by a tool, in place of an older one
     ],
 )
-def test_what_waits_behind_others_events_is_promised_no_time(
+def test_document_behind_other_events_has_no_estimate(
     pipeline: Pipeline, written: dict[str, Any]
 ) -> None:
     pipeline.documents.save(
@@ -132,7 +132,7 @@ def test_document_that_no_run_is_at_is_not_about_to_begin(pipeline: Pipeline) ->
     assert (seen.stage, seen.eta_seconds) == (DocumentStage.LEFT, None)
 
 
-def test_what_is_more_than_a_call_waits_for_more_turns(pipeline: Pipeline) -> None:
+def test_documents_beyond_one_call_wait_for_more_turns(pipeline: Pipeline) -> None:
     for number in range(25):
         pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, SHARED)
@@ -155,7 +155,7 @@ def test_documents_beyond_the_concurrent_calls_wait_for_those_before(pipeline: P
     assert seen.eta_seconds == BEGINS + 2 * CALL  # twenty, ten at a time
 
 
-def test_a_position_far_behind_is_told_as_behind_what_was_looked_at(pipeline: Pipeline) -> None:
+def test_position_beyond_the_examined_part_is_a_lower_bound(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
     for number in range(1000):
         queue_up(pipeline, f"cat-{number}", Mode.JOB)
@@ -336,7 +336,7 @@ def progress_of(large: Pipeline, catalog_id: str = LARGE_ID) -> CatalogProgress:
     return progress.of("alice", catalog_id)
 
 
-def test_it_is_told_by_its_counters_and_lists_what_is_not_ready(large: Pipeline) -> None:
+def test_catalog_estimate_uses_counters_and_lists_unready_documents(large: Pipeline) -> None:
     large.documents.save_all(
         [
             made(large, 901, DocumentStatus.PENDING),
@@ -368,7 +368,7 @@ def test_of_more_than_are_looked_at_the_rest_is_counted(large: Pipeline) -> None
     assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
 
 
-def test_where_more_wait_than_are_looked_at_nobody_knows_how_long(large: Pipeline) -> None:
+def test_no_estimate_if_more_documents_wait_than_are_examined(large: Pipeline) -> None:
     waiting = [made(large, 1000 + each, DocumentStatus.PENDING) for each in range(LISTED + 1)]
     large.documents.save_all(waiting[:LISTED])
     known = progress_of(large)
@@ -381,7 +381,7 @@ def test_where_more_wait_than_are_looked_at_nobody_knows_how_long(large: Pipelin
     assert unknown.pending == LISTED + 1
 
 
-def test_a_catalog_of_fewer_is_read_in_one_page(large: Pipeline) -> None:
+def test_small_catalog_is_read_in_one_page(large: Pipeline) -> None:
     large.catalogs.open(a_catalog(2))
     large.documents.save(a_document(1, catalog_id="cat-alice-2"))
     to_come: dict[str, Any] = {"status": DocumentStatus.UPLOADING, "upload_until": large.clock()}

@@ -48,7 +48,7 @@ def told(old: Stated | None, new: Stated | None) -> dict[str, Any] | None:
         (None, None, None),
     ],
 )
-def test_what_its_owner_sees_differently_is_an_event(
+def test_change_that_the_owner_can_see_is_an_event(
     old: Stated | None, new: Stated | None, states: tuple[str | None, str] | None
 ) -> None:
     found = told(old, new)
@@ -57,7 +57,7 @@ def test_what_its_owner_sees_differently_is_an_event(
     assert seen == states
 
 
-def test_a_document_s_event_says_whose_it_is_why_and_which_version() -> None:
+def test_document_event_has_its_owner_reason_and_version() -> None:
     failed = a_document(
         status=DocumentStatus.FAILED,
         status_reason="it has no text",

@@ -106,7 +106,7 @@ def test_append_does_not_search_entries_older_than_the_event(
     assert ids(log, after=MIDNIGHT + 298) == ["e-300"]
 
 
-def test_who_meets_another_writer_begins_anew_behind_it(log: EventLog, book: Contended) -> None:
+def test_append_restarts_after_another_writers_event(log: EventLog, book: Contended) -> None:
     log.append("alice", [event(1)])
     book.times = 2
 
@@ -115,7 +115,7 @@ def test_who_meets_another_writer_begins_anew_behind_it(log: EventLog, book: Con
     assert ids(log) == ["e-1", "e-901", "e-900", "e-2", "e-3"]
 
 
-def test_who_meets_others_over_and_over_says_so(log: EventLog, book: Contended) -> None:
+def test_append_gives_up_after_repeated_conflicts(log: EventLog, book: Contended) -> None:
     book.times = 1_000
 
     with pytest.raises(RecordChanged):
@@ -152,7 +152,7 @@ def test_reader_ahead_of_a_restored_log_gets_all_events_again(
     assert ids(log, after=MIDNIGHT + 1) == []
 
 
-def test_a_page_goes_on_where_the_last_one_ended(log: EventLog) -> None:
+def test_next_page_begins_after_the_last_event(log: EventLog) -> None:
     log.append("alice", [event(number, catalog=number % 2) for number in range(1, 8)])
 
     first = log.page("alice", after=0, catalog_id="cat-1", limit=2)

@@ -174,7 +174,7 @@ NOISE = random.Random(8).randbytes(4096)
     ],
     ids=["program", "picture", "gzip", "zip", "noise", "utf-16"],
 )
-def test_a_binary_file_is_told_to_be_no_text_whatever_it_is_named(body: bytes) -> None:
+def test_binary_file_with_a_text_extension_is_reported_as_binary(body: bytes) -> None:
     assert "the file is not text" in reason(body, "notes.txt")
 
 

@@ -128,7 +128,7 @@ def test_a_refusal_names_the_host_at_most_for_a_path_may_be_a_secret() -> None:
 
 
 @listens
-def test_a_call_is_one_post_and_what_it_answers_is_not_read() -> None:
+def test_call_is_one_post_whose_response_body_is_not_read() -> None:
     with receiving(content=b"x" * 10_000_000) as receiver:
         answer = GuardedPost(anywhere=True)(receiver.url, b'{"a":1}', {"webhook-id": "1"})
 

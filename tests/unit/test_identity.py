@@ -78,7 +78,7 @@ def test_a_function_invoked_past_its_policy_by_another_arn_knows_no_user() -> No
         {"x-session-id": "s1", "X-Session-Id": "s2"},
     ],
 )
-def test_a_session_that_is_not_one_doubtless_name_is_none(headers: dict[str, str]) -> None:
+def test_ambiguous_session_header_counts_as_no_session(headers: dict[str, str]) -> None:
     call = tool_call(a_context(**{"x-user-sub": "alice", **headers}))
 
     assert call.caller == Caller(user_id="alice", session_id=None)
@@ -100,7 +100,7 @@ def test_a_session_that_is_not_one_doubtless_name_is_none(headers: dict[str, str
         a_context(**{"x-user-sub": "alice", "X-User-Sub": "mallory"}),
     ],
 )
-def test_without_one_doubtless_user_there_is_no_call(context: object) -> None:
+def test_call_without_one_unambiguous_user_is_refused(context: object) -> None:
     with pytest.raises(MissingIdentity, match="no verified user"):
         tool_call(context)
 

@@ -102,7 +102,7 @@ def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
 @pytest.mark.parametrize(
     "error", [StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")]
 )
-def test_what_can_not_be_told_now_is_not_known(
+def test_undescribable_index_has_an_unknown_state(
     error: StackroomError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_index: str) -> IndexState:

@@ -84,7 +84,7 @@ def test_a_delayed_run_waits_before_it_does_anything(filled: Pipeline) -> None:
 # The end
 
 
-def test_a_release_whose_answer_was_lost_is_the_same_release(filled: Pipeline) -> None:
+def test_repeated_release_after_a_lost_answer_has_the_same_result(filled: Pipeline) -> None:
     run = filled.execute(until="ReleaseRun")
     filled.ingestion.release(run)
 
@@ -352,7 +352,7 @@ def test_a_catalog_alone_is_read_as_far_as_its_calls_go(pipeline: Pipeline) -> N
 # What is left out, and what goes apart
 
 
-def test_what_is_set_aside_is_left_until_somebody_has_changed_it(shared: Pipeline) -> None:
+def test_document_set_aside_is_left_until_it_changes(shared: Pipeline) -> None:
     shared.drop(KEY)
     shared.drop(BOB)
     run = a_run(set_aside=names(shared, KEY, BOB))
@@ -366,7 +366,7 @@ def test_what_is_set_aside_is_left_until_somebody_has_changed_it(shared: Pipelin
     assert entries(shared) == {CATALOG, BOBS}
 
 
-def test_what_is_large_or_removed_or_to_go_alone_is_told_apart(shared: Pipeline) -> None:
+def test_large_removed_and_single_documents_get_their_own_calls(shared: Pipeline) -> None:
     small, large, alone, removed = (f"alice/research/{name}.csv" for name in "abcd")
     for key in (small, alone, removed):
         shared.drop(key)
@@ -391,7 +391,7 @@ def test_what_is_large_or_removed_or_to_go_alone_is_told_apart(shared: Pipeline)
 # What leaves the worklist
 
 
-def test_a_catalog_with_nothing_open_leaves_unless_somebody_asked(shared: Pipeline) -> None:
+def test_catalog_without_open_work_leaves_unless_requested_again(shared: Pipeline) -> None:
     shared.drop(KEY)
     late = "alice/research/late.txt"
     shared.worklists.before("drop", lambda *_: shared.drop(late), times=1)

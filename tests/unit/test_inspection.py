@@ -295,7 +295,7 @@ def test_each_version_of_a_file_is_tried_three_times(house: House) -> None:
     assert (reader.calls, house.inspections.found) == (3, {})
 
 
-def test_what_three_readers_gave_up_stays_read_if_it_was_read_before(house: House) -> None:
+def test_earlier_text_is_kept_after_three_failed_readings(house: House) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     house.documents.save(document_at(KEY, etag="e1", unread=True))
     house.inspecting.inspect(KEY)

@@ -72,7 +72,7 @@ def test_passages_left_out_for_room_are_those_that_score_less() -> None:
     ],
     ids=["another model", "nobody knows which", "words had a part", "the store doesn't tell"],
 )
-def test_scores_that_do_not_compare_are_ordered_by_rank_and_it_is_said(
+def test_incomparable_scores_are_ordered_by_rank_with_a_notice(
     other: LinkedKnowledgeBase,
 ) -> None:
     answer = search(base("A", [0.657, 0.406]), other)

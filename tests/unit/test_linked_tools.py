@@ -67,7 +67,7 @@ def test_result_tells_the_gaps_of_its_document_whatever_its_owner_calls_so(
     assert told == [{"gaps": ["1 of 2 pages looks garbled: 2"]}, {}]
 
 
-def test_a_model_that_says_nothing_gets_what_the_tool_says(shelves: Shelves) -> None:
+def test_omitted_arguments_take_the_defaults_of_the_tool(shelves: Shelves) -> None:
     for number in range(9):
         shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=number / 10)
 
@@ -106,7 +106,7 @@ def test_passages_are_left_out_only_by_a_min_score_that_was_set(
     ("operators", "users", "shown"),
     [(None, 0.7, [0.8, 0.2]), (0.25, 0.25, [0.8]), (0.25, 0.7, [0.8]), (0.1, 0.7, [0.8])],
 )
-def test_a_shared_one_keeps_the_operators_number(
+def test_shared_knowledge_base_keeps_the_operators_min_score(
     shelves: Shelves, operators: float | None, users: float, shown: list[float]
 ) -> None:
     shelves.least_of_handbook = operators
@@ -241,7 +241,9 @@ def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
 
 
 @pytest.mark.parametrize(("kept", "told"), [(True, True), (None, False)])
-def test_it_says_whether_the_questions_vector_was_there(*, kept: bool | None, told: bool) -> None:
+def test_answer_says_whether_the_question_vector_was_cached(
+    *, kept: bool | None, told: bool
+) -> None:
     answer = SearchAnswer(
         results=(),
         omitted=0,

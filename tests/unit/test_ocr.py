@@ -87,7 +87,7 @@ def test_only_pages_with_gaps_that_ocr_can_fill_are_read() -> None:
     assert scanner.counted == [(2, 0)]
 
 
-def test_what_ocr_sees_beside_the_text_of_a_page_is_added_to_it() -> None:
+def test_text_found_by_ocr_is_added_to_a_pages_own_text() -> None:
     table = scan(2, "The rates are these.\nAll prices in euros.", PageGap.UNREAD_PART)
     scanner = Scanner(
         [COVER, table], seen={2: "The rates arc these.\nNight shift 41.50\nAll prices in euros."}

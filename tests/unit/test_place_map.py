@@ -77,7 +77,7 @@ def test_passage_is_found_by_its_letters_and_digits_alone(passage: str) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == 2
 
 
-def test_a_passage_that_could_be_on_several_pages_is_on_none() -> None:
+def test_passage_that_may_be_on_several_pages_has_no_page() -> None:
     place_map = mapped(f"Contents {TRAVEL}", TRAVEL, LEAVE)
 
     pages = (place_map.place_of(TRAVEL).page, place_map.place_of("Contents " + TRAVEL).page)

@@ -215,7 +215,7 @@ def test_indispensable_failure_ends_the_reconciliation_piece(error: Exception) -
     assert not world.reconciliation().is_over
 
 
-def test_dead_runs_are_followed_though_nothing_can_be_handed_out() -> None:
+def test_dead_runs_get_successors_though_nothing_can_be_granted() -> None:
     world = Reconciled()
     dead_runs(world)
     fails_for(world.book, "waiting", "KB1")
@@ -372,7 +372,7 @@ def test_shared_refusal_fails_documents_only_after_every_attempt() -> None:
 @pytest.mark.parametrize(
     "error", [KnowledgeBaseUnavailable("IngestKnowledgeBaseDocuments", "500"), Poisoned()]
 )
-def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(error: Exception) -> None:
+def test_document_that_fails_every_call_does_not_hold_up_the_others(error: Exception) -> None:
     shared, others = dropped()
     sizes = ingesting_fails(shared, error)
 
@@ -385,7 +385,7 @@ def test_a_document_that_every_call_fails_over_keeps_nobody_else_waiting(error: 
     assert {*shared.failures} == left(shared) == {POISON_CATALOG}
 
 
-def test_a_catalog_that_can_not_be_read_keeps_nobody_else_waiting() -> None:
+def test_unreadable_catalog_does_not_hold_up_the_others() -> None:
     shared, others = dropped()
     fails_for(shared.documents, "open_in", POISON_CATALOG)
 
@@ -414,7 +414,7 @@ def test_unreadable_call_leaves_its_documents_to_a_later_run() -> None:
 
 
 @pytest.mark.parametrize("error", [KnowledgeBaseUnavailable("any", "500"), Poisoned()])
-def test_a_catalog_that_can_not_be_settled_keeps_nobody_else_waiting(
+def test_catalog_that_cannot_be_settled_does_not_hold_up_the_others(
     error: Exception,
 ) -> None:
     shared, others = dropped(count=3)
@@ -444,7 +444,7 @@ def test_foreign_sidecar_leaves_only_its_own_document_out(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("error", INDISPENSABLE)
-def test_what_nobody_can_do_without_ends_the_task(error: Exception) -> None:
+def test_failure_of_a_shared_store_ends_the_task(error: Exception) -> None:
     shared, others = dropped(count=3)
     shared.documents.fails("open_in", error)
 

@@ -97,7 +97,7 @@ def test_an_answer_is_counted_once_with_what_its_model_read_and_wrote(desk: Desk
     ]
 
 
-def test_what_has_no_answer_is_counted_as_far_as_it_came(desk: Desk) -> None:
+def test_unanswered_question_is_counted_up_to_its_last_step(desk: Desk) -> None:
     desk.writer.say(rest="I do not know.")
     desk.writer.written = replace(desk.writer.written, model=MODEL, input_tokens=5)
     with pytest.raises(NoResults):
@@ -171,7 +171,7 @@ def test_spending_is_not_summed_for_users_without_a_cap_on_dollars(desk: Desk) -
     assert desk.caps.noted == {}
 
 
-def test_what_is_spent_is_noted_from_a_part_of_the_cap_on(desk: Desk) -> None:
+def test_spending_near_the_cap_is_noted(desk: Desk) -> None:
     desk.caps.keep("alice", Caps(dollars=Decimal("0.025")))
     desk.usage.add("alice", "cat-1", SPENT, at=desk.clock())
     for _ in range(2):
@@ -189,7 +189,7 @@ def test_what_is_spent_is_noted_from_a_part_of_the_cap_on(desk: Desk) -> None:
     [(None, 2 * 6), (False, 6), (True, 0)],
     ids=["by stores", "new", "kept"],
 )
-def test_a_questions_vector_counts_as_often_as_it_is_made(
+def test_question_vector_is_counted_each_time_it_is_made(
     is_cached: bool | None, tokens: int
 ) -> None:
     found = replace(

@@ -46,7 +46,7 @@ def test_words_match_whatever_their_form_and_script(question: str, text: str) ->
     assert matching(question, text, "something else") == [True, False]
 
 
-def test_a_question_is_about_the_words_that_it_is_not_asked_with() -> None:
+def test_question_words_exclude_the_words_of_asking() -> None:
     assert words("How often is the pump, the PUMP, greased?") == ["often", "pump", "greased"]
     assert words("who is it") == ["who", "is", "it"]
     assert words("Wie lange ist die Frist?") == ["lange", "frist"]

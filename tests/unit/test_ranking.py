@@ -93,7 +93,7 @@ def test_a_file_name_title_or_attribute_has_the_names_of_a_question_too() -> Non
     assert relevance(question, named) is relevance(question, attributed) is Relevance.STRONG
 
 
-def test_words_of_a_long_or_unspaced_question_make_nothing_weak() -> None:
+def test_long_or_unspaced_question_marks_no_passage_weak() -> None:
     task = " ".join(f"word{number}" for number in range(40))
 
     assert relevance(task, passage("night")) is Relevance.STRONG
@@ -141,7 +141,7 @@ def test_passages_of_the_document_that_a_question_names_come_first() -> None:
     assert first == ["s3://d/1", "s3://d/2", "s3://d/3", "s3://d/1"]
 
 
-def test_what_was_found_by_meaning_is_ranked_by_words_and_says_so() -> None:
+def test_semantic_results_are_reranked_by_words_and_marked_so() -> None:
     by_meaning = replace(reply(passage("pump", 0.5)), search=Search.SEMANTIC)
     by_both = reply(passage("pump", 0.5))
     scored = replace(reply(passage("pump", score=0.5)), search=Search.SEMANTIC)

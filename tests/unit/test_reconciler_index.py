@@ -143,7 +143,7 @@ def test_receipt_that_failed_to_reopen_still_records_the_finding(
     assert receipt.unsearchable_since > receipt.found_again_at
 
 
-def test_a_deletion_is_looked_at_until_one_look_came_an_hour_later(world: Reconciled) -> None:
+def test_deletion_is_checked_until_an_hour_after_it_closed(world: Reconciled) -> None:
     deleted_and_proven(world)
     searches: list[int] = []
     for _ in range(9):
@@ -193,7 +193,7 @@ def test_a_knowledge_base_that_stays_down_costs_its_tries_once(world: Reconciled
     assert len(calls) == TRIES + 1  # the second stage's
 
 
-def test_what_only_bears_a_shared_documents_id_says_nothing_of_it(crowded: Reconciled) -> None:
+def test_foreign_entry_with_a_shared_documents_id_is_ignored(crowded: Reconciled) -> None:
     key, place = KEYS[3], place_of(KEYS[3])
     crowded.leaves_behind(key)
     bobs = place_of("bob/0/file.txt")
@@ -383,7 +383,7 @@ def ids(first: int, last: int) -> list[str]:
     return [document_id_of("cat-1", str(number)) for number in range(first, last)]
 
 
-def test_parts_in_any_order_tell_what_only_one_side_has() -> None:
+def test_difference_of_listings_does_not_depend_on_their_order() -> None:
     kept, all_of_them = FakeIdParts(), sorted(ids(0, 100))
     for part, some in enumerate((all_of_them[40:], all_of_them[:50])):  # ten are listed twice
         kept.keep("r listing", part, packed(some))
@@ -472,7 +472,7 @@ def paced(port: Port, a_second: float = 2.0) -> Port:
     return pace.of(port, "list")
 
 
-def test_reconcilers_requests_are_paced_and_nothing_else_waits(watch: Watch) -> None:
+def test_only_the_reconcilers_requests_are_paced(watch: Watch) -> None:
     port = Port(watch)
     asked = paced(port)
 
@@ -509,6 +509,6 @@ def test_throttled_listing_waits_at_most_half_a_minute(watch: Watch) -> None:
 
 
 @pytest.mark.parametrize("a_second", [0.0, -1.0, ACCOUNT_A_SECOND])
-def test_a_pace_that_would_leave_others_nothing_is_refused(a_second: float) -> None:
+def test_pace_that_leaves_no_requests_to_others_is_refused(a_second: float) -> None:
     with pytest.raises(ValueError, match="allowed: more than 0 and less than the account's 5"):
         RequestPace(a_second=a_second)

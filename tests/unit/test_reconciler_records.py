@@ -153,7 +153,7 @@ def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Rec
 
 
 @IN_A_ROUND_OR_BETWEEN
-def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled, look: Look) -> None:
+def test_run_that_ended_silently_gets_a_successor(world: Reconciled, look: Look) -> None:
     world.drop()
     world.executions.ended.add(f"{CATALOG}-1")
     world.clock.pass_by(48 * 3600)
@@ -164,7 +164,7 @@ def test_a_run_that_ended_without_a_word_is_followed(world: Reconciled, look: Lo
     assert look(world) == []
 
 
-def test_a_catalog_whose_deletion_stopped_half_way_is_open_again(world: Reconciled) -> None:
+def test_catalog_whose_deletion_stopped_half_way_is_reopened(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.catalogs.mark_deleting(CATALOG, at=world.clock())
 
@@ -348,7 +348,7 @@ def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled
     assert all(world.document(key).status is DocumentStatus.INDEXED for key in (KEY, *KEYS))
 
 
-def test_what_a_limit_keeps_out_is_recorded_once_and_taken_later(world: Reconciled) -> None:
+def test_document_over_a_limit_is_recorded_once_and_taken_later(world: Reconciled) -> None:
     world.catalogs.limit = 0
     for key in KEYS:
         world.bucket.upload(key)
@@ -414,7 +414,7 @@ def test_withheld_file_listed_as_indexed_is_removed_and_never_sent(world: Reconc
     assert (document.status, document.lingering) == (DocumentStatus.FAILED, True)
 
 
-def test_one_that_a_run_sees_to_is_in_good_hands(world: Reconciled) -> None:
+def test_document_in_a_live_run_is_no_discrepancy(world: Reconciled) -> None:
     world.drop(REJECTED)
     world.change(REJECTED, lingering=True, updated_at=world.clock())
 

@@ -233,7 +233,7 @@ def test_unowned_data_source_in_use_is_left_for_the_next_round(world: Reconciled
 
 
 @pytest.mark.parametrize("name", ["handbooks", "ds-abc", "research-cat-1"])
-def test_a_data_source_of_others_is_none_of_our_business(world: Reconciled, name: str) -> None:
+def test_foreign_data_source_is_ignored(world: Reconciled, name: str) -> None:
     make(world, name)
 
     assert world.found() == []

@@ -142,7 +142,7 @@ def test_a_result_of_an_older_reading_is_not_taken_for_the_new_one(library: Libr
         ),
     ],
 )
-def test_what_is_no_document_to_read_is_refused_if_named_else_left(
+def test_unreadable_document_is_refused_if_named_and_else_skipped(
     library: Library, fields: dict[str, Any], reason: str
 ) -> None:
     library.change(**fields)
@@ -191,7 +191,7 @@ def test_a_file_that_is_gone_or_replaced_is_left_to_its_own_event(library: Libra
     assert library.pipeline.document().text_id == "0" * 16
 
 
-def test_a_record_that_changes_meanwhile_is_decided_as_it_is_then(library: Library) -> None:
+def test_record_that_changes_meanwhile_is_judged_by_its_new_state(library: Library) -> None:
     library.pipeline.documents.before(
         "save", lambda _: library.change(status=DocumentStatus.DELETING, version=99), times=1
     )

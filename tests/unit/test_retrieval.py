@@ -47,7 +47,7 @@ def contents(answer: SearchAnswer) -> list[str]:
     return [result.content for result in answer.results]
 
 
-def test_a_caller_finds_their_own_passages_and_nobody_elses(world: World) -> None:
+def test_caller_finds_only_their_own_passages(world: World) -> None:
     world.kb.put("annual leave is 30 days", user_id="alice")
     world.kb.put("annual leave is 12 days", user_id="bob")
 
@@ -314,7 +314,7 @@ def test_passage_of_a_text_is_found_as_of_its_file_and_a_forged_one_is_not(world
     assert {each.results[0].source.document_id for each in answers} == {plan}
 
 
-def test_what_tells_no_source_is_not_made_hers_by_being_located(world: World) -> None:
+def test_passage_without_a_source_is_not_proven_by_its_location(world: World) -> None:
     world.catalogs.put("cat-1", "KB1", source="DS1")
     attributes = {"document_id": document_id_of("cat-1", "handbook.txt")}
     for source in (None, "DS2"):
@@ -337,7 +337,7 @@ def _uris(answer: SearchAnswer) -> list[str | None]:
     ]
 
 
-def test_catalogs_that_can_not_be_read_withhold_nothing_silently(world: World) -> None:
+def test_unreadable_catalogs_fail_the_search(world: World) -> None:
     world.catalogs.failure = StoreUnavailable("GetItem", "InternalServerError")
     shown = document_id_of("cat-1", "handbook.txt")
     world.kb.put("annual leave", catalog_id="cat-1", custom_id=shown)
@@ -373,7 +373,7 @@ def test_a_named_catalog_is_searched_where_it_lives_and_nothing_beside_it(world:
     assert answer.knowledge_bases == ("KB2",)
 
 
-def test_someone_elses_catalog_is_as_unknown_as_none(world: World) -> None:
+def test_foreign_catalog_is_reported_like_a_missing_one(world: World) -> None:
     world.catalogs.put("cat-bob", "KB1", user_id="bob")
 
     with pytest.raises(KnowledgeBaseNotFound) as foreign:

@@ -43,7 +43,7 @@ class Lengths:
         return (float(len(text)), 0.0)
 
 
-def test_a_question_is_embedded_once_whoever_asks_it() -> None:
+def test_question_is_embedded_once_for_all_users() -> None:
     lengths, cache = Lengths(), MemoryEmbeddingCache()
     embeddings = CachedEmbeddings(embeddings=lengths, cache=cache)
 
@@ -139,7 +139,7 @@ def test_cache_hit_is_reported_only_for_the_tenants_own_questions(
     assert told(cached, "alice", "leave", "sick leave") is False
 
 
-def test_a_vector_made_anew_for_another_tells_nothing_of_them() -> None:
+def test_re_embedding_for_another_user_reveals_nothing() -> None:
     # Alice asked once, hers was dropped, and only Bob's question keeps one there.
     cached = CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache(size=1))
     told(cached, "alice", "leave")
@@ -149,7 +149,7 @@ def test_a_vector_made_anew_for_another_tells_nothing_of_them() -> None:
     assert told(cached, "alice", "leave") is False
 
 
-def test_a_question_that_failed_is_not_one_asked_before() -> None:
+def test_failed_question_does_not_count_as_asked_before() -> None:
     def throttled() -> None:
         if len(lengths.asked) == 1:
             raise KnowledgeBaseThrottled("InvokeModel")

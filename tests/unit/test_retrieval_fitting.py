@@ -262,7 +262,7 @@ def test_newer_document_comes_first_in_every_date_format(now: str, earlier: str)
 
 
 @pytest.mark.parametrize("score", [1.0, float("inf")])
-def test_a_score_counts_as_one_at_most_and_as_nothing_at_least(score: float) -> None:
+def test_score_is_clamped_to_zero_and_one(score: float) -> None:
     found = [
         excerpt("a", score=-score, uploaded_at=days_ago(365)),
         excerpt("b", score=float("nan"), uploaded_at=days_ago(365)),
@@ -286,7 +286,7 @@ dates = st.one_of(st.none(), st.text(max_size=30), st.datetimes().map(datetime.i
     st.integers(min_value=1, max_value=900),
     st.sampled_from(Priority),
 )
-def test_whatever_is_found_the_budget_holds_and_nothing_is_lost(
+def test_budget_holds_and_no_passage_is_lost_for_any_results(
     found: list[tuple[str, float, str | None]], max_tokens: int, prioritize_by: Priority
 ) -> None:
     excerpts = [excerpt(text, score, uploaded_at=date) for text, score, date in found]

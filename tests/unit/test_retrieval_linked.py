@@ -157,7 +157,7 @@ def test_public_knowledge_base_needs_no_identity_and_no_filter(laws: Shelf) -> N
     assert laws.filters == [None]
 
 
-def test_a_store_that_ignores_the_filter_is_believed_in_nothing(laws: Shelf, news: Shelf) -> None:
+def test_answer_of_a_store_that_ignores_the_filter_is_discarded(laws: Shelf, news: Shelf) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
     laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
     laws.ignores_filters = True
@@ -254,7 +254,7 @@ def test_owner_and_group_are_both_demanded(laws: Shelf) -> None:
 
 
 @pytest.mark.parametrize("attributes", [{"owner": "bob"}, {"owner": ["bob"]}, {}])
-def test_a_store_that_shows_anothers_document_is_believed_in_nothing(
+def test_answer_with_another_owners_document_is_discarded(
     laws: Shelf, attributes: dict[str, object]
 ) -> None:
     laws.ignores_filters = True
@@ -303,7 +303,7 @@ def test_an_answer_says_how_near_its_passages_are(laws: Shelf) -> None:
     assert relevance("pump greased") is None
 
 
-def test_without_a_least_score_none_is_too_low(laws: Shelf) -> None:
+def test_negative_score_is_shown_without_a_least_score(laws: Shelf) -> None:
     opposite = Passage(text="annual leave is the opposite", score=-0.2, uri="s3://theirs/a.txt")
     laws.retrieve = lambda *_, **__: Retrieved(passages=(opposite,))  # type: ignore[method-assign]
 

@@ -70,7 +70,7 @@ def test_a_bucket_fills_again_but_never_over_a_seconds_worth() -> None:
     assert world.passed == pytest.approx(60.05)
 
 
-def test_what_is_throttled_waits_and_is_answered() -> None:
+def test_throttled_search_is_retried_and_answered() -> None:
     world = World(throttle(), throttle())
 
     world.ask()

@@ -307,7 +307,7 @@ URI = "s3://docs/alice/cat-shared/plan.txt"
     ],
     ids=str,
 )
-def test_a_source_that_is_told_proves_by_itself(told: dict[str, Any]) -> None:
+def test_stated_source_is_sufficient_proof(told: dict[str, Any]) -> None:
     passage = a_passage(**told)
 
     assert all(is_shown(passage, view) for view in views("cat-shared"))

@@ -10,7 +10,7 @@ from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline, place_of
 
 
-def test_a_run_travels_as_json_and_arrives_as_it_was() -> None:
+def test_run_is_unchanged_by_a_json_round_trip() -> None:
     names = (DocumentName(catalog_id="cat", document_id="doc", version=1),)
     call = DirectCall(accepted_at=NOW, began_at=NOW, documents=names)
     run = Run(worklist_id="cat", epoch=1).with_outcome(
@@ -24,7 +24,7 @@ def test_a_run_travels_as_json_and_arrives_as_it_was() -> None:
     assert (moved.progress.documents.sent, moved.progress.documents.failed) == (5, 1)
 
 
-def test_nothing_else_is_read_than_a_run_carries() -> None:
+def test_unknown_members_of_a_run_are_refused() -> None:
     with pytest.raises(ValueError, match="Extra inputs"):
         RunProgress.model_validate({"turns": 4})
 
@@ -74,7 +74,7 @@ def test_a_run_that_broke_before_its_first_task_is_followed_and_counted(pipeline
     assert pipeline.leases.kept[CATALOG].failures == 1
 
 
-def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(pipeline: Pipeline) -> None:
+def test_delayed_successor_is_not_started_early_by_other_requests(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     break_down(pipeline, 1)
     starts: list[str] = []
@@ -86,7 +86,7 @@ def test_a_follower_that_waits_for_its_time_is_not_started_by_everybody(pipeline
     assert pipeline.leases.kept[CATALOG].started
 
 
-def test_a_lease_that_was_given_back_while_somebody_asked_is_taken(pipeline: Pipeline) -> None:
+def test_lease_released_during_a_request_is_taken(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
     pipeline.leases.before("ask", lambda _: pipeline.runs.release(CATALOG, 1, served=1), times=1)
 
@@ -95,7 +95,7 @@ def test_a_lease_that_was_given_back_while_somebody_asked_is_taken(pipeline: Pip
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
-def test_a_broken_run_is_followed_once_however_often_it_is_told(pipeline: Pipeline) -> None:
+def test_broken_run_reported_twice_gets_one_successor(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
 
     for _ in range(3):
@@ -196,7 +196,7 @@ def test_catalogs_of_one_shared_data_source_ask_for_one_run_once(shared: Pipelin
     assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
 
 
-def test_the_trouble_of_one_catalog_is_no_others(shared: Pipeline) -> None:
+def test_failed_request_of_one_catalog_affects_no_other(shared: Pipeline) -> None:
     error = StoreUnavailable("PutItem", "ThrottlingException")
     shared.worklists.fails("add", error, times=1)
 
@@ -213,7 +213,7 @@ def test_no_run_is_requested_for_a_deleted_catalog(shared: Pipeline) -> None:
     assert (entered(shared), requested(shared)) == ([], {})
 
 
-def test_who_asks_is_told_what_went_wrong_and_a_reminder_mends_it(shared: Pipeline) -> None:
+def test_failed_request_raises_its_error_and_a_reminder_repairs_it(shared: Pipeline) -> None:
     shared.leases.fails("ask", StoreUnavailable("UpdateItem", "ThrottlingException"), times=1)
     with pytest.raises(StoreUnavailable):
         shared.requests.ask(CATALOG)
@@ -289,7 +289,7 @@ def test_a_retry_repeated_after_a_crash_asks_for_the_missing_run(pipeline: Pipel
     assert requests(pipeline) == asked_before + 1
 
 
-def test_a_document_that_changes_meanwhile_is_decided_as_it_is_then(pipeline: Pipeline) -> None:
+def test_document_that_changes_meanwhile_is_judged_by_its_new_state(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "mended"), times=1)
@@ -318,7 +318,7 @@ def test_retry_refuses_documents_of_a_catalog_being_deleted(pipeline: Pipeline) 
     assert pipeline.document().status is DocumentStatus.FAILED
 
 
-def test_retry_of_an_unknown_document_or_foreign_catalog_finds_nothing(pipeline: Pipeline) -> None:
+def test_retry_of_an_unknown_document_or_foreign_catalog_is_not_found(pipeline: Pipeline) -> None:
     failed(pipeline, KEY)
 
     with pytest.raises(CatalogNotFound):

@@ -57,7 +57,7 @@ def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:
     assert known(100) == 4.0
 
 
-def test_nothing_is_said_of_what_is_far_larger_than_all_that_was_measured() -> None:
+def test_file_far_larger_than_any_measured_has_no_estimate() -> None:
     assert after((100, 4.0))(MEGABYTE) == math.inf
     assert after((100_000, 10.0))(2 * MEGABYTE) < math.inf
     assert after((100_000, 10.0))(3 * MEGABYTE) == math.inf

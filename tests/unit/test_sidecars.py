@@ -269,7 +269,7 @@ def test_sidecar_leaves_room_for_the_text_id_that_a_direct_call_adds() -> None:
         max_size=3,
     )
 )
-def test_what_an_object_carries_for_attributes_says_just_these(
+def test_object_metadata_round_trips_attributes(
     attributes: dict[str, Attribute],
 ) -> None:
     try:

@@ -318,7 +318,7 @@ def test_header_without_rows_is_a_row_itself() -> None:
     assert table_lines([["Name", "Town"], ["", ""]], headers=1) == "Name\tTown"
 
 
-def test_whoever_knows_the_header_decides() -> None:
+def test_stated_header_is_used() -> None:
     assert table_lines([["1", "2"], *PAIRS], headers=1).endswith("1: Place 39; 2: Town 39")
     assert table_lines(VENDORS, headers=0).startswith("vendor\tdays\tregion\nVendor 1\t1")
     assert table_lines([["", ""], *PAIRS], headers=1).startswith("Place 0\tTown 0\n")

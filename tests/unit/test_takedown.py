@@ -64,7 +64,7 @@ def test_deletion_stays_open_while_a_search_finds_the_document(pipeline: Pipelin
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
 
 
-def test_document_found_for_ever_is_left_with_its_receipt_open(pipeline: Pipeline) -> None:
+def test_document_that_stays_found_keeps_its_receipt_open(pipeline: Pipeline) -> None:
     pipeline.is_searchable()
     pipeline.deletions.delete_catalog("alice", CATALOG)
 
@@ -197,7 +197,7 @@ def test_bedrock_that_is_too_busy_to_delete_it_is_waited_out(pipeline: Pipeline)
     assert pipeline.catalogs.kept == {}
 
 
-def test_a_data_source_that_never_goes_has_its_run_hand_over(pipeline: Pipeline) -> None:
+def test_run_hands_over_if_a_data_source_is_never_deleted(pipeline: Pipeline) -> None:
     pipeline.bedrock.deletion_seconds = 10_000_000.0
     pipeline.deletions.delete_catalog("alice", CATALOG)
 

@@ -232,7 +232,7 @@ def test_passage_is_shown_only_if_its_text_is_the_attributes_own(
     assert shown == [(owner, folder, said, document_id) == hers and agrees] * 4
 
 
-def test_rejected_files_text_is_left_over_and_nobodys() -> None:
+def test_text_of_a_rejected_file_belongs_to_nobody() -> None:
     passage = saying(a_passage(), user_id="!rejected")
 
     assert [is_shown(passage, view) for view in views()] == [False, False, False, True]

@@ -137,7 +137,7 @@ def roman(number: int) -> str:
         (["{n} Travel and leave"], ["Printed in Bremen", "For internal use"]),
     ],
 )
-def test_what_every_page_has_at_its_edges_is_told_from_its_text(
+def test_running_headers_and_footers_are_separated_from_text(
     top: list[str], bottom: list[str]
 ) -> None:
     def filled(lines: list[str], page: int) -> list[str]:

@@ -39,9 +39,7 @@ def needed(tool: Tool[Any]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("target", "tool"), TOOLS)
-def test_a_word_for_nothing_leaves_out_an_optional_argument(
-    target: str, tool: Tool[Arguments]
-) -> None:
+def test_null_words_omit_an_optional_argument(target: str, tool: Tool[Arguments]) -> None:
     given = needed(tool)
     optional = set(tool.arguments.model_fields) - set(given) - DECISIONS
 
@@ -52,7 +50,7 @@ def test_a_word_for_nothing_leaves_out_an_optional_argument(
 @pytest.mark.parametrize(
     ("tool", "argument"), [("delete_catalog", "confirm"), ("upload_to_catalog", "replace")]
 )
-def test_a_decision_is_true_false_or_left_out_and_nothing_else(tool: str, argument: str) -> None:
+def test_decision_accepts_only_true_false_or_omission(tool: str, argument: str) -> None:
     decided = NAMED[tool]
     given = needed(decided)
 

@@ -218,7 +218,7 @@ def test_upload_turns_announced_document_pending_however_late_it_comes(
     assert document.present_since is not None
 
 
-def test_it_stays_as_long_as_it_may_come_and_then_nothing_is_left(pipeline: Pipeline) -> None:
+def test_announced_upload_is_kept_until_it_expires(pipeline: Pipeline) -> None:
     pipeline.drop(BESIDE)
     announced = announce(pipeline)
 
@@ -232,7 +232,7 @@ def test_it_stays_as_long_as_it_may_come_and_then_nothing_is_left(pipeline: Pipe
     assert list(pipeline.receipts.of_user("alice")) == []
 
 
-def test_it_is_called_off_by_deleting_it(pipeline: Pipeline) -> None:
+def test_announced_upload_is_cancelled_by_its_deletion(pipeline: Pipeline) -> None:
     pipeline.drop(BESIDE)
     announced = announce(pipeline)
 
@@ -244,7 +244,7 @@ def test_it_is_called_off_by_deleting_it(pipeline: Pipeline) -> None:
     assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
 
 
-def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
+def test_deleted_catalog_removes_the_announced_upload(pipeline: Pipeline) -> None:
     pipeline.drop(BESIDE)
     announced = announce(pipeline)
 
@@ -255,7 +255,7 @@ def test_a_catalog_that_is_deleted_takes_it_along(pipeline: Pipeline) -> None:
 
 
 @pytest.mark.parametrize("has_others", [True, False])
-def test_the_reconciler_tells_of_what_nobody_sent_and_forgets_it(*, has_others: bool) -> None:
+def test_reconciler_reports_and_removes_uploads_that_never_came(*, has_others: bool) -> None:
     world = Reconciled()
     world.drop(BESIDE)
     announce(world)

@@ -134,7 +134,7 @@ def test_other_content_or_other_attributes_are_indexed_again(
     assert len(indexed.documents.kept) == 1
 
 
-def test_an_indexed_file_that_is_as_it_was_is_left_alone(indexed: Pipeline) -> None:
+def test_unchanged_indexed_file_is_left_alone(indexed: Pipeline) -> None:
     stale = indexed.deliver()  # "Object Deleted" of a version; the key still holds the file
     again = indexed.drop()
 

@@ -87,7 +87,7 @@ def test_dollars_are_tokens_by_the_price_list(model: str, dollars: float) -> Non
     assert used.dollars(model) == pytest.approx(dollars)
 
 
-def test_a_user_is_told_what_there_is_and_what_the_month_has_taken() -> None:
+def test_usage_shows_present_documents_and_the_months_consumption() -> None:
     pipeline = Pipeline()
     pipeline.cap_book.keep("alice", Caps(documents=2, dollars=Decimal(20)))
     for name in "abc":
@@ -122,7 +122,7 @@ def test_a_user_is_told_what_there_is_and_what_the_month_has_taken() -> None:
     assert told.metadata["caps"] == {"documents": 2, "bytes": None, "dollars": 20.0}
 
 
-def test_users_are_told_a_page_at_a_time() -> None:
+def test_usage_of_users_is_listed_in_pages() -> None:
     usage = FakeUsage()
     for number in range(USERS + 1):
         usage.add(f"user{number:03}", NO_CATALOG, Used(questions=1), at=NOW)

@@ -61,7 +61,7 @@ def test_newest_document_over_a_cap_is_held_back_with_the_reason(pipeline: Pipel
     assert pipeline.catalogs.kept[last.catalog_id].status is CatalogStatus.READY
 
 
-def test_a_cap_is_of_all_catalogs_of_a_user_and_nobody_elses(pipeline: Pipeline) -> None:
+def test_cap_covers_all_catalogs_of_its_user_only(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep(EVERYBODY, Caps(documents=3))
     first = drop(pipeline, 2)
     go(pipeline)
@@ -102,7 +102,7 @@ def test_a_deletion_makes_room_at_once(pipeline: Pipeline, elsewhere: bool) -> N
     assert pipeline.document(more[0]).status is DocumentStatus.INDEXED
 
 
-def test_a_catalog_that_goes_makes_room(pipeline: Pipeline) -> None:
+def test_deleted_catalog_frees_room_under_the_cap(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=3))
     first = drop(pipeline, 3)
     go(pipeline)
@@ -165,7 +165,7 @@ def test_raising_a_cap_has_all_documents_judged_again(pipeline: Pipeline) -> Non
     assert len(indexed(pipeline)) == 6
 
 
-def test_a_lowered_cap_takes_nothing_out(pipeline: Pipeline) -> None:
+def test_lowered_cap_removes_no_document(pipeline: Pipeline) -> None:
     keys = drop(pipeline, 4)
     go(pipeline)
     pipeline.cap_book.keep("alice", Caps(documents=2))
@@ -178,7 +178,7 @@ def test_a_lowered_cap_takes_nothing_out(pipeline: Pipeline) -> None:
     assert "4 of 2 documents" in str(pipeline.document(more[0]).status_reason)
 
 
-def test_a_lowered_cap_on_documents_lets_nothing_past_another(pipeline: Pipeline) -> None:
+def test_lowered_document_cap_lets_nothing_past_the_byte_cap(pipeline: Pipeline) -> None:
     first, *_ = drop(pipeline, 3)
     go(pipeline)
     pipeline.cap_book.keep("alice", Caps(documents=2, bytes=20))
@@ -210,9 +210,7 @@ def test_concurrent_runs_never_send_more_than_the_cap_allows() -> None:
 
 
 @pytest.mark.parametrize("before", [2, 5])
-def test_what_comes_just_after_all_was_counted_has_no_place_yet(
-    pipeline: Pipeline, before: int
-) -> None:
+def test_document_added_after_the_count_has_no_place_yet(pipeline: Pipeline, before: int) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=3))
     keys = drop(pipeline, before)
     pipeline.catalogs.after("of_user", lambda _: drop(pipeline, 6, first=10), times=1)
@@ -224,7 +222,7 @@ def test_what_comes_just_after_all_was_counted_has_no_place_yet(
     assert len(waiting(pipeline)) == before + 3
 
 
-def test_more_than_one_turn_holds_back_are_all_held_back() -> None:
+def test_documents_beyond_one_turn_are_all_held_back() -> None:
     pipeline = Pipeline(shared=True)
     pipeline.cap_book.keep("alice", Caps(documents=5))
     drop(pipeline, 700)
@@ -293,7 +291,7 @@ def test_a_job_that_begins_for_what_came_again_takes_up_what_waits() -> None:
     assert len(indexed(pipeline)) == 3
 
 
-def test_no_job_begins_for_what_fits_where_it_would_take_up_what_does_not() -> None:
+def test_no_job_begins_if_it_would_ingest_documents_over_the_cap() -> None:
     pipeline = Pipeline(by_jobs=True)
     pipeline.cap_book.keep("alice", Caps(bytes=10))
     keys = drop(pipeline, 1)  # of four bytes
@@ -313,7 +311,7 @@ def test_no_job_begins_for_what_fits_where_it_would_take_up_what_does_not() -> N
     assert len(indexed(pipeline)) == 2
 
 
-def test_by_jobs_too_the_next_month_lets_go_of_what_has_its_place() -> None:
+def test_ingestion_jobs_also_resume_placed_documents_next_month() -> None:
     pipeline = Pipeline(by_jobs=True)
     keys = drop(pipeline, 2)
     pipeline.index(*keys)
@@ -329,7 +327,7 @@ def test_by_jobs_too_the_next_month_lets_go_of_what_has_its_place() -> None:
     assert waiting(pipeline) == []
 
 
-def test_what_keeps_its_place_does_not_hide_what_has_none(pipeline: Pipeline) -> None:
+def test_documents_with_a_place_do_not_hide_those_without(pipeline: Pipeline) -> None:
     keys = drop(pipeline, 400)
     go(pipeline)
     pipeline.cap_book.keep("alice", Caps(documents=400))
@@ -343,7 +341,7 @@ def test_what_keeps_its_place_does_not_hide_what_has_none(pipeline: Pipeline) ->
     assert len(indexed(pipeline)) == 400
 
 
-def test_a_user_who_cannot_be_counted_costs_nobody_else_anything() -> None:
+def test_failed_count_of_one_user_affects_nobody_else() -> None:
     pipeline = Pipeline(shared=True)
     pipeline.cap_book.keep("alice", Caps(documents=5))
     drop(pipeline, 2)
@@ -404,7 +402,7 @@ def test_placed_documents_resume_next_month_despite_the_document_cap() -> None:
 
 
 @pytest.mark.parametrize("by_operator", [False, True])
-def test_whoever_died_before_asking_asks_when_it_is_repeated(by_operator: bool) -> None:
+def test_run_is_requested_on_repetition_after_a_crash_before_the_request(by_operator: bool) -> None:
     pipeline = Pipeline()
     pipeline.cap_book.keep("alice", Caps(documents=1))
     drop(pipeline, 3)
@@ -428,7 +426,7 @@ def test_whoever_died_before_asking_asks_when_it_is_repeated(by_operator: bool) 
 
 
 @pytest.mark.parametrize("is_large", [False, True])
-def test_a_catalogs_owner_is_told_what_waits_and_waits_for_nothing_else(
+def test_owner_sees_which_documents_wait_for_the_cap_and_no_others(
     is_large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline = Pipeline()
@@ -479,7 +477,7 @@ def test_waiting_documents_mark_the_cap_as_reached(pipeline: Pipeline) -> None:
     assert noted == [(80, 8), (100, 8)]
 
 
-def test_what_is_larger_than_the_cap_says_so_and_nothing_is_near(pipeline: Pipeline) -> None:
+def test_document_larger_than_the_cap_is_reported_without_a_warning(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(bytes=3))
     [large] = drop(pipeline, 1)  # of four bytes
 
@@ -506,7 +504,7 @@ def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
     assert order == keys[1:]
 
 
-def test_what_others_hold_back_later_is_not_told_as_used() -> None:
+def test_documents_held_back_later_do_not_count_as_used() -> None:
     pipeline = Pipeline()  # each catalog has a run of its own
     pipeline.cap_book.keep("alice", Caps(documents=3))
     [first, *_] = drop(pipeline, 5)

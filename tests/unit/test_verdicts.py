@@ -43,7 +43,7 @@ URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://
         ("the role may not", []),
     ],
 )
-def test_a_reason_is_of_the_files_it_names_and_no_others(reason: str, named: list[str]) -> None:
+def test_failure_reason_applies_only_to_the_files_it_names(reason: str, named: list[str]) -> None:
     assert sorted(reasons_by_uri(URIS, [reason])) == sorted(named)
 
 
@@ -78,11 +78,11 @@ def evidence(
     return Evidence(bedrock=BedrockEvidence(**said), is_found=is_found, is_earlier_found=is_found)
 
 
-def test_without_evidence_it_is_too_early() -> None:
+def test_verdict_without_evidence_is_too_early() -> None:
     assert verdict(a_document(), None).outcome is DocumentOutcome.WAIT
 
 
-def test_a_status_that_nobody_knows_is_no_proof_of_a_removal() -> None:
+def test_unknown_status_does_not_prove_a_removal() -> None:
     said = evidence("THINKING", is_removal=True)
     tired = a_document(DocumentStatus.DELETING, attempts=MAX_ATTEMPTS)
 
@@ -207,7 +207,7 @@ def test_what_bedrock_says_after_a_call_that_removes(
 
 
 @pytest.mark.parametrize(("at", "outcome"), [(119, WAIT), (120, DocumentOutcome.GONE)])
-def test_what_may_be_on_its_way_in_unseen_is_gone_only_later(
+def test_document_that_may_still_arrive_is_gone_only_later(
     at: float, outcome: DocumentOutcome
 ) -> None:
     until = NOW + timedelta(seconds=120)
@@ -404,7 +404,7 @@ def test_many_owners_documents_are_asked_for_at_once(knowledge_base: FakeKnowled
     assert len(knowledge_base.filters) == 2
 
 
-def test_one_whose_passages_leave_no_room_hides_no_other(knowledge_base: FakeKnowledgeBase) -> None:
+def test_document_with_many_passages_hides_no_other(knowledge_base: FakeKnowledgeBase) -> None:
     documents = of_many(knowledge_base, 2)
     loud = place_of("user-0/shelf/a.txt")
     for _ in range(100):

@@ -13,7 +13,7 @@ from stackroom.runs.run import (
 )
 
 
-def test_a_deadline_to_come_lets_calls_begin_and_tells_what_is_left() -> None:
+def test_open_deadline_allows_calls_and_returns_the_time_left() -> None:
     deadline = Deadline.after(3600)
 
     deadline.check("Retrieve")
@@ -23,7 +23,7 @@ def test_a_deadline_to_come_lets_calls_begin_and_tells_what_is_left() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1])
-def test_a_deadline_that_has_passed_names_what_was_to_be_called(seconds: float) -> None:
+def test_passed_deadline_names_the_call_that_was_not_made(seconds: float) -> None:
     deadline = Deadline.after(seconds)
 
     with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered DeadlinePassed"):
@@ -71,7 +71,7 @@ class Flaky:
         return "done"
 
 
-def test_it_is_tried_until_nobody_is_in_the_way() -> None:
+def test_conflicting_write_is_retried_until_it_succeeds() -> None:
     flaky, paused = Flaky(RecordChanged("a"), RecordChanged("b")), list[int]()
 
     assert retried(flaky, tries=3, pause=paused.append) == "done"

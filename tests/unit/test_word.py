@@ -169,7 +169,7 @@ def test_text_of_a_docx_that_people_see_stays(shown: str) -> None:
     assert page.missing == ()
 
 
-def test_a_default_look_hides_what_does_not_say_otherwise() -> None:
+def test_hidden_default_style_hides_text_without_its_own_style() -> None:
     defaults = (
         "<w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr></w:rPrDefault></w:docDefaults>"
     )

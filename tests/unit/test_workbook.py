@@ -263,7 +263,7 @@ def test_formula_without_a_value_is_shown_itself_and_a_gap(
     assert gaps_of([page]) == ("1 cell has a formula without a value: Costs",) * is_gap
 
 
-def test_zeros_that_a_program_wrote_for_values_are_none() -> None:
+def test_placeholder_zeros_of_formulas_are_no_values() -> None:
     sheet = rows(text("Total") + "<c><f>SUM(B1:B3)</f><v>0</v></c><c><v>0</v></c>")
 
     page = read(book({"Costs": sheet}, properties='<calcPr fullCalcOnLoad="1"/>'))
@@ -432,7 +432,7 @@ def test_sheet_that_shows_gigabytes_of_text_is_refused_at_once() -> None:
         read(files.archive({**members, "xl/sharedStrings.xml": shared}))
 
 
-def test_how_a_word_is_pronounced_is_no_text() -> None:
+def test_phonetic_guides_are_left_out() -> None:
     word = "<r><t>東京</t></r><rPh><t>トウキョウ</t></rPh><r><t>都</t></r>"
     cell = f'<c t="inlineStr"><is>{word}</is></c>'
 

@@ -86,7 +86,7 @@ def test_a_file_changed_while_it_is_ingested_is_ingested_again(world: World) -> 
     assert len(world.bedrock.documents()) == 1
 
 
-def test_a_run_whose_catalog_is_gone_ends_well(world: World) -> None:
+def test_run_of_a_deleted_catalog_succeeds(world: World) -> None:
     def forget() -> None:
         catalog_id = world.catalog(KEY).catalog_id
         key = {"catalog_id": {"S": catalog_id}, "sk": {"S": "METADATA"}}

@@ -83,7 +83,7 @@ def test_a_statement_is_cancelled_in_the_server_at_the_deadline(database: Databa
         asked(connections, sleeping(60))
 
 
-def test_a_server_that_answers_nothing_does_not_keep_its_caller(database: Database) -> None:
+def test_unresponsive_server_does_not_block_its_caller(database: Database) -> None:
     kept = asked(database.reading)
 
     with database.server.frozen():

@@ -52,7 +52,7 @@ CASES: list[tuple[Filter, set[str]]] = [
 
 
 @pytest.mark.processes
-def test_a_filter_lets_through_what_it_says_and_nothing_else(shelf: Database) -> None:
+def test_filter_finds_exactly_the_matching_passages(shelf: Database) -> None:
     for condition, expected in CASES:
         found = shelf.repository.search_similar("handbook", EAST, 10, condition=condition)
 

@@ -94,7 +94,7 @@ def test_search_runs_with_row_security_whoever_connects(filled: Database, user: 
     assert found == ["of alice", "shared"]
 
 
-def test_who_may_not_read_is_told_so(filled: Database) -> None:
+def test_missing_read_right_is_reported(filled: Database) -> None:
     with filled.as_superuser() as connection:
         connection.execute("CREATE USER stranger")
 
@@ -105,7 +105,7 @@ def test_who_may_not_read_is_told_so(filled: Database) -> None:
         connections.read("Search", rows, user_id="alice")
 
 
-def test_a_connection_carries_nobody_into_the_next_transaction(filled: Database) -> None:
+def test_connection_forgets_its_user_after_each_transaction(filled: Database) -> None:
     kept: list[psycopg.Connection[Any]] = []
     with filled.server.connections(READING, filled.name, most=1) as connections:
         connections.read("Search", kept.append, user_id="alice")
@@ -206,11 +206,13 @@ def test_no_text_of_a_caller_reaches_into_the_statement(
         Compares("user_id", Comparison.NOT_EQUALS, "x"),
     ],
 )
-def test_without_one_owner_nothing_is_found(filled: Database, unowned: Filter | None) -> None:
+def test_search_without_a_single_owner_finds_nothing(
+    filled: Database, unowned: Filter | None
+) -> None:
     assert knowledge_base(filled).retrieve("leave", unowned, 10).passages == ()
 
 
-def test_the_owner_is_the_rows_and_not_what_the_attributes_say(filled: Database) -> None:
+def test_owner_comes_from_the_row_and_not_from_its_attributes(filled: Database) -> None:
     filled.put("forged", user_id="bob", attributes={"user_id": "alice"})
 
     [of_alice] = knowledge_base(filled).retrieve("leave", Has("user_id", "alice"), 10).passages
@@ -220,7 +222,7 @@ def test_the_owner_is_the_rows_and_not_what_the_attributes_say(filled: Database)
     assert [each.attributes for each in of_bob] == [{"user_id": "bob"}] * 2
 
 
-def test_a_role_that_is_bound_by_nothing_is_not_used(database: Database) -> None:
+def test_role_that_bypasses_row_security_is_refused(database: Database) -> None:
     with database.as_superuser() as connection:
         connection.execute("ALTER ROLE stackroom_reader BYPASSRLS")
         try:

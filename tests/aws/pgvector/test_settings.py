@@ -140,9 +140,7 @@ def test_tables_of_other_dimensions_fail_without_a_word_of_the_question(
         ),
     ],
 )
-def test_an_entry_that_can_not_be_used_is_told_by_its_member(
-    members: dict[str, Any], why: str
-) -> None:
+def test_invalid_entry_is_refused_naming_the_member(members: dict[str, Any], why: str) -> None:
     with pytest.raises(LinkedKnowledgeBasesInvalid) as raised:
         linked_settings(json.dumps([{**ENTRY, **members}]))
 
@@ -222,7 +220,7 @@ def test_server_without_tls_gets_no_token(database: Database, tmp_path: Path) ->
         assert wire.heard(b"X-Amz") == wire.heard(READING.encode()) == 0
 
 
-def test_this_machine_alone_is_reached_without_tls_where_that_is_said() -> None:
+def test_only_local_hosts_may_be_configured_without_tls() -> None:
     for host in ("127.0.0.1", "::1", "localhost", "/run/postgresql"):
         address = Address(host=host, database="knowledge", user="agent", is_local=True)
         assert address.connecting(rds)()["sslmode"] == "disable"

@@ -138,7 +138,7 @@ def test_agent_is_removed_only_by_its_user_and_not_restored_by_late_write(
         books.agents.save(read)
 
 
-def test_the_newest_come_first_and_older_ones_are_left_out_if_asked(books: Books) -> None:
+def test_runs_are_listed_newest_first_up_to_the_limit(books: Books) -> None:
     runs = [books.runs.save(a_run(minutes)) for minutes in (3, 1, 2)]
     books.runs.save(a_run(4, user_id="bob"))
     third, first, second = runs
@@ -163,7 +163,7 @@ def test_as_many_and_as_long_steps_as_there_can_be_are_kept(books: Books) -> Non
     assert all(each.is_cut for each in steps)
 
 
-def test_a_record_goes_a_month_after_the_run_is_over(dynamodb: Any) -> None:
+def test_run_record_expires_a_month_after_its_end(dynamodb: Any) -> None:
     book = DynamoAgentRuns(client=dynamodb, table=CONTROL_TABLE)
     ended = NOW + timedelta(minutes=5)
 
@@ -190,7 +190,7 @@ def test_runs_are_found_by_id_and_a_removed_run_loses_its_draft(
         books.runs.save(second)
 
 
-def test_a_draft_stands_in_the_place_of_the_last_and_is_no_run(books: Books) -> None:
+def test_draft_replaces_the_previous_one_and_is_not_listed_as_a_run(books: Books) -> None:
     run = books.runs.save(a_run())
     drafts = Draft(steps=0, text="Thir"), Draft(steps=1, query="Urlaub?", knowledge_base_name="P")
 

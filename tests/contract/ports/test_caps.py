@@ -36,7 +36,7 @@ def test_caps_are_kept_for_each_user_and_for_everybody_else(book: CapBook) -> No
     }
 
 
-def test_a_cap_that_was_reached_is_noted_once_as_it_was_first(dynamodb: Any) -> None:
+def test_reached_cap_is_noted_once_with_its_first_values(dynamodb: Any) -> None:
     book = DynamoCaps(client=dynamodb, table=CONTROL_TABLE)
 
     for reached in (NEAR, NEAR.model_copy(update={"used": Decimal(5)}), REACHED):

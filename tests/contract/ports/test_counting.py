@@ -119,7 +119,7 @@ def test_document_is_open_and_counted_from_registration_until_indexed(
     assert (shelf.open_ids, shelf.counts) == (["doc-0002"], (2, 14, 0, 1, 1))
 
 
-def test_what_is_to_be_removed_is_open_and_counts_no_more(shelf: Shelf) -> None:
+def test_deleting_document_is_open_and_not_counted(shelf: Shelf) -> None:
     saved = shelf.documents.save(indexed(shelf.documents.save(a_document())))
 
     deleting = shelf.documents.save(saved.moved(DocumentStatus.DELETING, at=LATER))
@@ -193,7 +193,7 @@ def test_more_documents_than_a_transaction_takes_are_counted_correctly(shelf: Sh
     assert shelf.counts == (55, 550, 0, 1, 1)
 
 
-def test_a_refused_write_counts_nothing_alone_or_among_many(shelf: Shelf) -> None:
+def test_refused_write_changes_no_counters(shelf: Shelf) -> None:
     read = shelf.documents.save_all(a_document(number) for number in range(10))
     current = shelf.documents.save(read[3].model_copy(update={"etag": "current"}))
 
@@ -227,7 +227,7 @@ def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
     assert len(list(shelf.documents.open_in(opened.catalog_id))) == 1
 
 
-def test_a_state_that_follows_a_saved_one_takes_over_what_is_counted_of_it(shelf: Shelf) -> None:
+def test_next_state_takes_over_the_counted_values(shelf: Shelf) -> None:
     opened = a_catalog(2)
     read = shelf.documents.save(failed(a_document(catalog_id=opened.catalog_id)))
     shelf.catalogs.open(opened)
@@ -302,7 +302,7 @@ def test_status_of_a_catalog_follows_from_what_it_counts(
     assert shelf.catalog.status is status
 
 
-def test_what_bedrock_failed_over_stands_behind_all_else_until_it_is_new(shelf: Shelf) -> None:
+def test_postponed_documents_are_listed_last_until_they_are_replaced(shelf: Shelf) -> None:
     first, second = shelf.documents.save_all(a_document(number) for number in range(2))
 
     failing = {"failing_since": NOW, "retry_at": LATER, "status_reason": "Bedrock fails"}
@@ -348,7 +348,7 @@ def test_an_earlier_version_of_what_waits_uses_its_place(shelf: Shelf) -> None:
     assert counts_in(shelf.catalog).each[5:] == (1, 0, 0)
 
 
-def test_the_newest_of_what_is_open_can_be_asked_for(shelf: Shelf) -> None:
+def test_newest_open_documents_can_be_listed(shelf: Shelf) -> None:
     saved = shelf.documents.save_all(a_document(number) for number in range(3))
 
     found = [each.document_id for each in shelf.documents.open_in(CATALOG, newest=True)]
@@ -369,7 +369,7 @@ def test_a_catalog_is_read_page_by_page_in_the_order_of_ids(shelf: Shelf) -> Non
     assert ids[:3] == [["doc-0000", "doc-0001"], ["doc-0002", "doc-0003"], ["doc-0004"]]
 
 
-def test_a_catalog_is_counted_anew_unless_it_counts_something_else_by_now(shelf: Shelf) -> None:
+def test_recount_is_refused_if_the_counters_have_changed(shelf: Shelf) -> None:
     shelf.documents.save(a_document())
     seen = shelf.catalog
     right = Counts(documents=2, size=30, failed=1, waiting=1, open=1)
@@ -405,7 +405,7 @@ def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(shelf: Sh
     assert shelf.staying.staying([]) == {}
 
 
-def test_staying_document_tells_what_of_it_cannot_be_found(shelf: Shelf) -> None:
+def test_staying_document_has_its_gaps(shelf: Shelf) -> None:
     flags: dict[str, Any] = dict.fromkeys(("lacks_folder", "lost_sidecar"), True)
     of_it = {"gaps": ("page 2 is a scan",), **flags}
     shelf.documents.save(a_document(status=DocumentStatus.INDEXED, **of_it))

@@ -72,7 +72,7 @@ def test_a_name_is_not_used_again_after_its_execution_ended(machine: Machine) ->
     assert running == [False, True, False]
 
 
-def test_the_newest_are_told_first_with_what_became_of_them(stepfunctions: Any) -> None:
+def test_executions_are_listed_newest_first_with_their_status(stepfunctions: Any) -> None:
     """StepFunctionsExecutions alone has this; whoever starts runs doesn't need it."""
     machine = stepfunctions.create_state_machine(
         name="ingest", definition=json.dumps(DEFINITION), roleArn=ROLE

@@ -37,7 +37,7 @@ def book(request: pytest.FixtureRequest) -> FeedbackBook:
     return DynamoFeedback(client=request.getfixturevalue("dynamodb"), table=CONTROL_TABLE)
 
 
-def test_what_is_kept_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) -> None:
+def test_feedback_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) -> None:
     whole = said(
         HOSTILE,
         origin=FeedbackOrigin.CHAT,
@@ -79,7 +79,7 @@ def test_removed_feedback_is_gone_and_may_be_removed_again(book: FeedbackBook) -
     assert list(book.of_user("bob")) == [said(user_id="bob")]
 
 
-def test_dynamodb_lets_it_go_after_some_months(dynamodb: Any) -> None:
+def test_feedback_expires_in_dynamodb_after_some_months(dynamodb: Any) -> None:
     DynamoFeedback(client=dynamodb, table=CONTROL_TABLE).keep(said())
 
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]

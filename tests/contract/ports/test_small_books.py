@@ -117,7 +117,7 @@ def test_a_receipt_reads_back_whole_and_no_other(receipts: Receipts) -> None:
     assert receipts.get("bob", a_receipt(1).receipt_id) is None
 
 
-def test_a_receipt_that_is_kept_again_is_as_told_last(receipts: Receipts) -> None:
+def test_receipt_saved_again_has_the_last_state(receipts: Receipts) -> None:
     receipts.keep(a_receipt())
     times = {"searchable_before": NOW, "not_found_at": LATER, "unsearchable_since": LATER}
     closed = a_receipt().model_copy(update=times)
@@ -129,7 +129,7 @@ def test_a_receipt_that_is_kept_again_is_as_told_last(receipts: Receipts) -> Non
 
 
 @pytest.mark.parametrize("how", ["unsearchable_since", "superseded_at"])
-def test_a_closed_receipt_stays_as_it_was_closed(receipts: Receipts, how: str) -> None:
+def test_closed_receipt_is_not_changed(receipts: Receipts, how: str) -> None:
     closed = a_receipt().model_copy(update={how: NOW})
     receipts.keep(closed)
 
@@ -251,7 +251,7 @@ def test_worklist_lists_its_catalogs_once_by_id_in_pages(
     assert list(worklists.entries(OTHER, limit=100)) == []
 
 
-def test_the_next_page_begins_after_one_that_has_left_meanwhile(worklists: Worklists) -> None:
+def test_next_page_begins_after_an_entry_that_was_removed(worklists: Worklists) -> None:
     add(worklists, "cat-a", "cat-b", "cat-c")
     *_, last = worklists.entries(SHARED, limit=2)
     worklists.drop(SHARED, last)
@@ -259,7 +259,7 @@ def test_the_next_page_begins_after_one_that_has_left_meanwhile(worklists: Workl
     assert listed(worklists, after=last.catalog_id, limit=2) == ["cat-c"]
 
 
-def test_one_that_was_asked_for_since_it_was_read_stays(worklists: Worklists) -> None:
+def test_worklist_entry_requested_again_since_its_reading_stays(worklists: Worklists) -> None:
     add(worklists, "cat-a", "cat-b")
     read, _ = worklists.entries(SHARED, limit=100)
     add(worklists, "cat-a")
@@ -272,7 +272,7 @@ def test_one_that_was_asked_for_since_it_was_read_stays(worklists: Worklists) ->
     assert listed(worklists) == ["cat-b"]
 
 
-def test_one_that_was_dropped_and_asked_for_anew_stays(worklists: Worklists) -> None:
+def test_worklist_entry_dropped_and_requested_again_stays(worklists: Worklists) -> None:
     add(worklists, "cat-a")
     read = only(worklists)
     worklists.drop(SHARED, read)

@@ -52,7 +52,7 @@ def test_a_call_of_the_present_round_is_counted_once(book: UsageBook) -> None:
     assert [each.used.documents for each in book.of_month("2026-11")] == [3, 1]
 
 
-def test_what_another_version_counts_is_left_out(dynamodb: Any) -> None:
+def test_usage_counted_by_another_version_is_skipped(dynamodb: Any) -> None:
     item = {"pk": {"S": "USAGE#2026-11"}, "sk": {"S": "alice#cat-1#"}, "pages": {"N": "3"}}
     dynamodb.put_item(TableName=CONTROL_TABLE, Item=item | {"documents": {"N": "2"}})
 

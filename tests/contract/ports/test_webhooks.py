@@ -41,7 +41,7 @@ def test_a_user_has_their_own_and_those_of_operators_and_no_other(webhooks: Webh
     assert len(webhooks.all()) == 4
 
 
-def test_what_is_removed_is_gone_and_may_be_removed_again(webhooks: Webhooks) -> None:
+def test_removed_webhook_may_be_removed_again(webhooks: Webhooks) -> None:
     kept, removed = a_webhook(), a_webhook()
     for each in (kept, removed):
         webhooks.add(each)

@@ -35,7 +35,7 @@ def test_distant_deadline_changes_nothing_and_passed_one_calls_nothing(
 
 
 @each_in(Trouble.LATE)
-def test_what_answers_behind_the_deadline_is_asked_for_no_more(
+def test_no_call_is_made_after_the_deadline(
     world: World, docs: KnowledgeBase, trouble: Trouble
 ) -> None:
     docs.retrieve(QUESTION, ALICE, 5)

@@ -134,7 +134,7 @@ def test_a_members_groups_find_what_lists_one_of_them_and_nothing_else(
     assert told == OF_MEMBERS
 
 
-def test_a_filter_lets_through_what_it_says_or_is_refused(docs: KnowledgeBase) -> None:
+def test_filter_finds_exactly_the_matching_documents_or_is_refused(docs: KnowledgeBase) -> None:
     let_through = {name: found_or_refused(docs, each) for name, each in CONDITIONS.items()}
 
     wrong = {

@@ -66,7 +66,7 @@ def test_every_passage_that_a_view_finds_is_proven_to_be_the_owners(docs: Knowle
 
 
 @ALL
-def test_a_catalogs_documents_are_nobodys_where_they_are_linked_by_mistake(
+def test_catalog_documents_linked_by_mistake_are_shown_to_nobody(
     docs: KnowledgeBase,
 ) -> None:
     for view in (Everyone(), Owned("filename", "bare.txt"), Readers("allowed_groups", FINANCE)):
