@@ -20,7 +20,7 @@ A notebook, or a Lambda function without Strands, searches them without a tool, 
     for result in answer["results"]:
         print(result["source"]["uri"], result["content"])
 
-There, `caller` is `stackroom.access.identity.Caller("alice", groups=("hr",))`, from a token that
+`caller` can be `stackroom.access.identity.Caller("alice", groups=("hr",))`, from a token that
 the program has verified. None means nobody: a knowledge base that tells groups apart is not
 searched then, and the answer's `errorType` is MissingIdentity.
 """

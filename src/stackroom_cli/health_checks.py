@@ -140,10 +140,10 @@ def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     if latest is None:
         yield CheckResult(True, "the reconciler has made no full round yet")
     elif latest.ended is None:
-        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC; progress: {latest}"
+        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC"
         yield CheckResult(True, told)
     else:
-        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC: {latest}"
+        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC"
         yield CheckResult(True, told)
 
 

@@ -153,7 +153,7 @@ def test_existing_file_of_the_folder_is_not_overwritten(tmp_path: Path, name: st
     mine.write_text("mine")
     (tmp_path / name).symlink_to(mine)
 
-    with pytest.raises(EvaluationError, match=f"has {name} already"):
+    with pytest.raises(EvaluationError, match=f"already has {name}"):
         evaluations._make(tmp_path)
 
     evaluated({QUESTIONS[0]: []}).write(tmp_path)  # a run without results

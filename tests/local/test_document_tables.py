@@ -146,7 +146,7 @@ def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> No
 def test_receipt_of_a_lost_file_shows_no_request() -> None:
     shown = printed(told([ASKED.model_copy(update={"lost": True})]))
 
-    assert "lost, missed since 2026-03-01 12:00:00Z" in shown
+    assert "lost, missing since 2026-03-01 12:00:00Z" in shown
     assert "asked" not in shown
 
 
@@ -155,6 +155,6 @@ def test_files_of_nobody_are_explained_once_below_the_table() -> None:
 
     shown = printed(overview([listing(ESTIMATE), *nobodys], speed=10))
 
-    assert shown.count("no user's folder") == 1
+    assert shown.count("without a user's folder") == 1
     assert "stackroom status -u '!none'" in shown
     assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))

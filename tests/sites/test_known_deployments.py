@@ -46,7 +46,7 @@ def test_a_full_disk_leaves_what_was_there(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(NotKept, match="No space left on device; make room"):
+    with pytest.raises(NotKept, match="No space left on device; repair it"):
         deployments.keep(site.model_copy(update={"name": "other"}))
 
     assert deployments.all() == [site]

@@ -175,7 +175,7 @@ def test_lowered_cap_removes_no_document(pipeline: Pipeline) -> None:
 
     assert len(indexed(pipeline)) == len(keys)
     assert waiting(pipeline) == more
-    assert "4 of 2 documents" in str(pipeline.document(more[0]).status_reason)
+    assert "Over the document cap (4 of 2)" in str(pipeline.document(more[0]).status_reason)
 
 
 def test_lowered_document_cap_lets_nothing_past_the_byte_cap(pipeline: Pipeline) -> None:
@@ -304,7 +304,9 @@ def test_no_job_begins_if_it_would_ingest_documents_over_the_cap() -> None:
     go(pipeline)
 
     assert waiting(pipeline) == [large, small]
-    assert "17 of 10 bytes, with all that" in str(pipeline.document(small).status_reason)
+    assert "Over the byte cap with its whole catalog (17 of 10)" in str(
+        pipeline.document(small).status_reason
+    )
     pipeline.delete(large)
     pipeline.index(*keys, small)
     assert waiting(pipeline) == []

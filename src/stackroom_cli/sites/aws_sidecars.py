@@ -121,5 +121,5 @@ def _attributes_in(body: bytes) -> dict[str, object]:
     if not isinstance(found, dict):
         raise ValidationError(f"its metadata.json has no object {_ATTRIBUTES!r}")
     if others := sorted(said.keys() - {_ATTRIBUTES}):  # such as who may read it
-        raise ValidationError(f"its metadata.json has {', '.join(others)}, which are not supported")
+        raise ValidationError(f"its metadata.json has unsupported members: {', '.join(others)}")
     return found
