@@ -44,8 +44,7 @@ def test_each_miss_is_printed_with_the_passages_shown_instead() -> None:
         "  1. b.md, page 7, score 0.46: Other.\n" in text
     )
     assert (
-        "1 question with an answer, 1 without, in 'books' of here, top_k=3\nleft out: 1 not"
-        in text
+        "1 question with an answer, 1 without, in 'books' of here, top_k=3\nleft out: 1 not" in text
     )
     assert re.search(r"right passage first +0.0%  0 of 1\n", text)
     assert (
