@@ -158,6 +158,12 @@ def test_text_without_words_to_judge_is_no_cipher(text: str) -> None:
     assert not is_cipher(text)
 
 
+def test_page_of_a_cipher_looks_garbled() -> None:
+    body = files.pdf("A sound page.", "\n".join(shifted(each, 3) for each in LEASE[:1] * 4))
+
+    assert gaps_of(read_pages(body, "lease.pdf")) == ("1 of 2 pages looks garbled: 2",)
+
+
 def test_values_of_form_fields_are_text_behind_their_labels() -> None:
     body = io.BytesIO()
     canvas = Canvas(body, pagesize=A4, invariant=True)

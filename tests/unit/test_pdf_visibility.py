@@ -14,11 +14,12 @@ from stackroom.text.gaps import gaps_of
 
 
 def test_words_behind_letters_outside_the_first_plane_stay() -> None:
-    body = files.garbled_pdf(
-        "Let",
-        "Let x and) Tj 0 -20 Td (b) Tj 0 -20 Td (be",
-        lambda letter: "𝑥" if letter == "x" else letter,
+    private, formula = (
+        b"1 beginbfrange <20> <7E> <E020> endbfrange",
+        b"1 beginbfchar <78> <D835DC65>",
     )
+    body = files.garbled_pdf("Let", "Let x and) Tj 0 -20 Td (b) Tj 0 -20 Td (be")
+    body = body.replace(private, (formula + b" endbfchar").ljust(len(private)))
 
     pages = read_pages(body, "formula.pdf")
 

@@ -26,7 +26,6 @@ from stackroom.text.extraction.pdf_images import (
     share_of,
     unread_writing,
 )
-from stackroom.text.extraction.pdf_letters import letters_of
 from stackroom.text.extraction.pdf_visibility import ReadPage, Span, hidden_words
 from stackroom.text.extraction.pdfium_calls import Box
 
@@ -48,9 +47,6 @@ _HEAD_BYTES = 1_024
 _TAIL_BYTES = 4_096
 _MOST_STRANGE = 0.2  # of a page's characters
 _UNREADABLE_CATEGORIES = frozenset({"Cc", "Cn", "Co", "Cs"})
-_STRANGE = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
-_STRANGE_WORD = re.compile(f"{_STRANGE.pattern}{{3,}}")
-_LEAST_STRANGE = 10  # characters of such words
 _ASCII = re.compile(r"[\x20-\x7e\s]+")
 _LEAST_SCAN = 0.1  # of the page, that a scan covers: a logo covers less
 _MOST_PLACEHOLDER = 150  # words that a form has which only Adobe's reader shows
@@ -129,12 +125,11 @@ class _Reader:
         scans = [each for each in images if share_of([each], read.picture) >= _LEAST_SCAN]
         hidden = set(hidden_words(read, scans))
         self.hidden += [number] * bool(hidden)
-        letters = letters_of(read, hidden)
-        text = _text(read, hidden | letters.wrong, additions)
+        text = _text(read, hidden, additions)
         if _is_strange(text):
             return replace(page, gap=PageGap.GARBLED)
-        sound = _without_strange(text if letters.are_judged else without_ciphers(text))
-        if letters.wrong or sound != text:
+        sound = without_ciphers(text)
+        if sound != text:
             return replace(page, text=sound, gap=PageGap.GARBLED)
         seen = [each for each in read.words if each not in hidden]
         return replace(page, text=text, gap=unread_writing(read, images, seen))
@@ -191,12 +186,6 @@ def _is_strange(text: str) -> bool:
         each == "\ufffd" or unicodedata.category(each) in _UNREADABLE_CATEGORIES for each in rest
     )
     return bool(strange) and strange > _MOST_STRANGE * len("".join(text.split()))
-
-
-def _without_strange(text: str) -> str:
-    """Leave out such characters where there are words of them, which icons and bullets are not."""
-    of_words = sum(map(len, _STRANGE_WORD.findall(text)))
-    return _STRANGE.sub("", text) if of_words >= _LEAST_STRANGE else text
 
 
 def _attached(document: pypdfium2.PdfDocument) -> tuple[str, ...]:
