@@ -1,4 +1,4 @@
-"""Read CSV as a table, whatever delimits its cells, or as plain text if there is no table in it."""
+"""Parse CSV as a table, whatever delimits its cells, or as plain text if it holds no table."""
 
 import csv
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Read TXT, and whatever else is text, in whatever encoding it was saved."""
+"""Decode TXT, and whatever else is text, in whatever encoding it was saved."""
 
 import codecs
 import re
