@@ -32,7 +32,7 @@ def request(question: str = QUESTION, **more: Any) -> dict[str, Any]:
     return {**asked, **more}
 
 
-def said(answer: dict[str, Any]) -> str:
+def answer_text(answer: dict[str, Any]) -> str:
     [block] = answer["output"]["message"]["content"]
     return str(block["text"])
 

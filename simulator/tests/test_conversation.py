@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.tests.conversation import IMAGE, PROMPT_ARN, assistant, request, said, user
+from simulator.tests.conversation import IMAGE, PROMPT_ARN, answer_text, assistant, request, user
 from simulator.tests.holding import holds
 from simulator.tests.world import TITAN, TOPICS, World, invalid
 
@@ -15,7 +15,7 @@ OPUS = "us.anthropic.claude-opus-4-7"
 def test_extracted_answer_says_so_and_cites_passages_by_number(world: World) -> None:
     answer = world.bedrock_runtime.converse(**request())
 
-    text, usage = said(answer), answer["usage"]
+    text, usage = answer_text(answer), answer["usage"]
     assert text.startswith("Extracted, not generated")
     assert "Rome has seven hills. [2]" in text
     assert "Bonn lies at a river called Rhine. [1]" in text
@@ -32,7 +32,7 @@ def test_passage_after_long_ones_is_read(world: World) -> None:
 
     answer = world.bedrock_runtime.converse(**request(system=[{"text": tagged}]))
 
-    assert "Rome has seven hills. [2]" in said(answer)
+    assert "Rome has seven hills. [2]" in answer_text(answer)
 
 
 def test_passages_are_read_from_any_tag_name_and_unescaped(
@@ -45,8 +45,8 @@ def test_passages_are_read_from_any_tag_name_and_unescaped(
         for system in (tagged, "Be kind.")
     )
 
-    assert said(found).endswith("Rome has <seven> hills. [7]")
-    assert said(nothing).endswith("there are no passages to take an answer from.")
+    assert answer_text(found).endswith("Rome has <seven> hills. [7]")
+    assert answer_text(nothing).endswith("there are no passages to take an answer from.")
 
 
 @holds(

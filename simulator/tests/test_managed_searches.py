@@ -34,7 +34,7 @@ CITIES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Cities:
     """A managed knowledge base with three documents with attributes and one without."""
 
     world: World
@@ -49,9 +49,9 @@ class Shelf:
 
 
 @pytest.fixture(scope="module")
-def shelf(shared: World) -> Shelf:
+def cities(shared: World) -> Cities:
     world = shared.anew()
-    made = Shelf(world, *pair(world))
+    made = Cities(world, *pair(world))
     for name, (text, attributes) in CITIES.items():
         world.put(f"{name}.txt", text, attributes)
     world.put("plain.txt", "No attributes here.")
@@ -75,15 +75,17 @@ def _is(operator: str, key: str, value: object) -> dict[str, Any]:
         ({"orAll": [_is("equals", "year", 2024), _is("in", "tags", ["b"])]}, {"berlin", "paris"}),
     ],
 )
-def test_filter_matches_as_on_aws(shelf: Shelf, condition: dict[str, Any], found: set[str]) -> None:
-    results = shelf.search("a city", filter=condition)
+def test_filter_matches_as_on_aws(
+    cities: Cities, condition: dict[str, Any], found: set[str]
+) -> None:
+    results = cities.search("a city", filter=condition)
 
-    prefix = f"s3://{shelf.world.bucket}/"
+    prefix = f"s3://{cities.world.bucket}/"
     assert set(places(results)) == {f"{prefix}{name}.txt" for name in found}
 
 
 @holds("managed.filter-operator", "managed.filter-range")
-def test_unsupported_filter_is_refused(shelf: Shelf) -> None:
+def test_unsupported_filter_is_refused(cities: Cities) -> None:
     starts, other = _is("startsWith", "year", "2"), _is("equals", "a", "b")
     cases = [
         (starts, "STARTS_WITH operation type is not supported for managed"),
@@ -92,33 +94,33 @@ def test_unsupported_filter_is_refused(shelf: Shelf) -> None:
     ]
 
     for condition, said in cases:
-        assert said in shelf.refusal(filter=condition)
+        assert said in cities.refusal(filter=condition)
 
 
 @holds("managed.filter-keys", "managed.document-id")
-def test_passage_has_its_source_and_can_be_filtered_by_it(shelf: Shelf) -> None:
-    uri = f"s3://{shelf.world.bucket}/rome.txt"
-    own = {"_source_uri": uri, "_data_source_id": shelf.source}
+def test_passage_has_its_source_and_can_be_filtered_by_it(cities: Cities) -> None:
+    uri = f"s3://{cities.world.bucket}/rome.txt"
+    own = {"_source_uri": uri, "_data_source_id": cities.source}
 
-    [found] = shelf.search("city", filter=_is("equals", "_source_uri", uri))
-    of_source = shelf.search("city", filter=_is("equals", "_data_source_id", shelf.source))
-    of_vector = _is("equals", "x-amz-bedrock-kb-data-source-id", shelf.source)
+    [found] = cities.search("city", filter=_is("equals", "_source_uri", uri))
+    of_source = cities.search("city", filter=_is("equals", "_data_source_id", cities.source))
+    of_vector = _is("equals", "x-amz-bedrock-kb-data-source-id", cities.source)
 
     assert found["location"] == {"type": "S3", "s3Location": {"uri": uri}}
     assert found["documentId"] == uri
     assert found["metadata"] == {**CITIES["rome"][1], **own}
     assert len(of_source) == 4
-    assert shelf.search("city", filter=of_vector) == []
+    assert cities.search("city", filter=of_vector) == []
 
 
 @holds("managed.search-configuration", "retrieve.managed-configuration", "managed.user-context")
 def test_search_configuration_must_match_kind_and_user_context_is_refused(
-    shelf: Shelf,
+    cities: Cities,
 ) -> None:
-    retrieve = shelf.world.runtime.retrieve
-    request = {"knowledgeBaseId": shelf.knowledge_base, "retrievalQuery": {"text": "a city"}}
+    retrieve = cities.world.runtime.retrieve
+    request = {"knowledgeBaseId": cities.knowledge_base, "retrievalQuery": {"text": "a city"}}
     vector = {"vectorSearchConfiguration": {"numberOfResults": 1}}
-    elsewhere = Shelf(shelf.world, shelf.world.knowledge_base(), "")
+    elsewhere = Cities(cities.world, cities.world.knowledge_base(), "")
 
     here = invalid(retrieve, **request, retrievalConfiguration=vector)
     for_her = invalid(retrieve, **request, userContext={"userId": "ada@example.com"})
@@ -130,10 +132,10 @@ def test_search_configuration_must_match_kind_and_user_context_is_refused(
 
 
 @holds("managed.query-empty", "managed.query-length")
-def test_managed_query_length_is_limited(shelf: Shelf) -> None:
-    assert shelf.refusal(" ") == "Text input is required."
-    assert "10000 characters" in shelf.refusal("x" * 10_001)
-    assert shelf.search("x" * 10_000)
+def test_managed_query_length_is_limited(cities: Cities) -> None:
+    assert cities.refusal(" ") == "Text input is required."
+    assert "10000 characters" in cities.refusal("x" * 10_001)
+    assert cities.search("x" * 10_000)
 
 
 @holds("managed.hybrid")
@@ -152,24 +154,24 @@ def test_words_of_the_question_count_beside_its_meaning(world: World) -> None:
 
 @holds("managed.scores", "managed.reranking", "managed.reranking-custom")
 def test_best_score_is_one_unless_results_are_reranked(
-    shelf: Shelf,
+    cities: Cities,
 ) -> None:
-    relative = shelf.search("hills of Rome", rerankingModelType="NONE")
-    default = shelf.search("hills of Rome")
-    own = shelf.search("hills of Rome", rerankingModelType="MANAGED")
+    relative = cities.search("hills of Rome", rerankingModelType="NONE")
+    default = cities.search("hills of Rome")
+    own = cities.search("hills of Rome", rerankingModelType="MANAGED")
 
     assert relative[0]["score"] == 1
     assert [each["score"] for each in own] == [each["score"] for each in default]
     assert 0 < default[-1]["score"] <= default[0]["score"] < 1
     chosen = {"rerankingConfiguration": CHOSEN}
 
-    assert len(shelf.search("hills", rerankingModelType="CUSTOM", **chosen)) == 2
+    assert len(cities.search("hills", rerankingModelType="CUSTOM", **chosen)) == 2
     for wrong in (
         {"rerankingModelType": "CUSTOM"},
         {"rerankingModelType": "NONE", **chosen},
         chosen,
     ):
-        assert "goes with rerankingModelType CUSTOM" in shelf.refusal(**wrong)
+        assert "goes with rerankingModelType CUSTOM" in cities.refusal(**wrong)
 
 
 @holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")

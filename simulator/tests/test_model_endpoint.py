@@ -15,7 +15,7 @@ from bedrock_kb_simulator.model_endpoint import (
     ModelEndpoint,
 )
 from simulator.tests.chat_endpoint import KEY, Answering, ChatEndpoint, drip, says
-from simulator.tests.conversation import ASKS, OBJECT, QUESTION, offered, request, said, turn
+from simulator.tests.conversation import ASKS, OBJECT, QUESTION, answer_text, offered, request, turn
 from simulator.tests.conversation import tool as tool_of
 from simulator.tests.holding import holds
 from simulator.tests.running import free_port, running
@@ -58,11 +58,11 @@ def test_blocked_question_is_not_asked_and_blocked_answer_not_given(
     chat.says = "Fish."
     passed = converse(**request("What do otters eat?", guardrailConfig=named))
 
-    assert said(blocked) == "That question is not for this assistant."
+    assert answer_text(blocked) == "That question is not for this assistant."
     assert before == 0
-    assert said(answered) == "That answer is not for you."
+    assert answer_text(answered) == "That answer is not for you."
     assert answered["stopReason"] == "guardrail_intervened"
-    assert said(passed) == "Fish."
+    assert answer_text(passed) == "Fish."
 
 
 def test_inference_settings_and_key_reach_the_endpoint(modelled: World, chat: ChatEndpoint) -> None:
@@ -306,7 +306,7 @@ def test_process_uses_the_endpoint_of_its_environment_and_stores_no_key(
         error = refused(world.bedrock_runtime.converse, **request())
 
     printed = "".join(capfd.readouterr())
-    assert said(first) == "Otters hold hands [1]."
+    assert answer_text(first) == "Otters hold hands [1]."
     assert error["Code"] == ERROR
     assert chat.authorizations == [f"Bearer {KEY}"] * 2
     assert KEY not in printed

@@ -17,7 +17,7 @@ LETTERS = 36_000  # of a passage: 40 of them are more than an answer holds
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Cities:
     """A knowledge base with four documents with attributes and one without."""
 
     world: World
@@ -34,7 +34,7 @@ class Shelf:
 
 
 @pytest.fixture(scope="module")
-def shelf(shared: World) -> Shelf:
+def cities(shared: World) -> Cities:
     world = shared.anew()
     knowledge_base = world.filled(
         berlin=("Berlin has lakes.", {"city": "Berlin", "year": 2024, "open": True}),
@@ -44,7 +44,7 @@ def shelf(shared: World) -> Shelf:
         plain="No attributes here.",
     )
     [source] = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
-    return Shelf(world, knowledge_base, source["dataSourceId"])
+    return Cities(world, knowledge_base, source["dataSourceId"])
 
 
 def _is(operator: str, key: str, value: object) -> dict[str, Any]:
@@ -56,12 +56,12 @@ def request(knowledge_base: str, question: str = "a city", **more: Any) -> dict[
 
 
 @holds("filter.in")
-def test_filter_can_use_bedrocks_own_keys(shelf: Shelf) -> None:
-    key, source = "x-amz-bedrock-kb-data-source-id", shelf.source
+def test_filter_can_use_bedrocks_own_keys(cities: Cities) -> None:
+    key, source = "x-amz-bedrock-kb-data-source-id", cities.source
 
-    assert len(shelf.search(_is("equals", key, source))) == 5
-    assert len(shelf.search(_is("in", key, [source, "ELSEWHERE0"]))) == 5
-    assert shelf.search(_is("equals", key, "ELSEWHERE0")) == []
+    assert len(cities.search(_is("equals", key, source))) == 5
+    assert len(cities.search(_is("in", key, [source, "ELSEWHERE0"]))) == 5
+    assert cities.search(_is("equals", key, "ELSEWHERE0")) == []
 
 
 @holds("filter.*")
@@ -87,15 +87,15 @@ def test_filter_can_use_bedrocks_own_keys(shelf: Shelf) -> None:
     ],
 )
 def test_unsupported_filter_is_refused(
-    shelf: Shelf, condition: dict[str, Any], message: str
+    cities: Cities, condition: dict[str, Any], message: str
 ) -> None:
-    assert message in invalid(shelf.search, condition=condition)
+    assert message in invalid(cities.search, condition=condition)
 
 
-def test_result_has_the_shape_of_aws(shelf: Shelf) -> None:
-    best = shelf.retrieve("the town with hills")["retrievalResults"][0]
+def test_result_has_the_shape_of_aws(cities: Cities) -> None:
+    best = cities.retrieve("the town with hills")["retrievalResults"][0]
 
-    uri = f"s3://{shelf.world.bucket}/rome.txt"
+    uri = f"s3://{cities.world.bucket}/rome.txt"
     assert best["metadata"].pop("x-amz-bedrock-kb-chunk-id")
     assert 0 < best.pop("score") <= 1
     assert best == {
@@ -106,7 +106,7 @@ def test_result_has_the_shape_of_aws(shelf: Shelf) -> None:
             "year": 2025,
             "open": False,
             "x-amz-bedrock-kb-source-uri": uri,
-            "x-amz-bedrock-kb-data-source-id": shelf.source,
+            "x-amz-bedrock-kb-data-source-id": cities.source,
         },
     }
 
@@ -133,35 +133,35 @@ def test_five_results_are_returned_by_default(world: World) -> None:
         {"guardrailConfiguration": {"guardrailId": "gr123", "guardrailVersion": "DRAFT"}},
     ],
 )
-def test_invalid_request_is_refused(shelf: Shelf, changes: dict[str, Any]) -> None:
-    invalid(shelf.retrieve, **changes)
+def test_invalid_request_is_refused(cities: Cities, changes: dict[str, Any]) -> None:
+    invalid(cities.retrieve, **changes)
 
-    missing = refused(shelf.retrieve, knowledgeBaseId="NOSUCHBASE")
+    missing = refused(cities.retrieve, knowledgeBaseId="NOSUCHBASE")
     assert missing["Code"] == "ResourceNotFoundException"
 
 
 @holds("retrieve.hybrid", "retrieve.user-context")
-def test_hybrid_search_and_user_context_are_refused_on_s3_vectors(shelf: Shelf) -> None:
+def test_hybrid_search_and_user_context_are_refused_on_s3_vectors(cities: Cities) -> None:
     semantic, hybrid = (
         {"vectorSearchConfiguration": {"overrideSearchType": kind}}
         for kind in ("SEMANTIC", "HYBRID")
     )
 
-    both = invalid(shelf.retrieve, retrievalConfiguration=hybrid)
-    user = invalid(shelf.retrieve, userContext={"userId": "a@example.com"})
+    both = invalid(cities.retrieve, retrievalConfiguration=hybrid)
+    user = invalid(cities.retrieve, userContext={"userId": "a@example.com"})
 
-    assert len(shelf.retrieve(retrievalConfiguration=semantic)["retrievalResults"]) == 5
+    assert len(cities.retrieve(retrievalConfiguration=semantic)["retrievalResults"]) == 5
     assert both.startswith("HYBRID search type is not supported for search operation on index")
     assert "userContext on a VECTOR knowledge base" in user
 
 
 @holds("retrieve.guardrail")
-def test_guardrail_examines_the_query_and_not_the_results(shelf: Shelf) -> None:
-    named = {"guardrailId": shelf.world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
+def test_guardrail_examines_the_query_and_not_the_results(cities: Cities) -> None:
+    named = {"guardrailId": cities.world.guardrail(words=["lakes"]), "guardrailVersion": "DRAFT"}
 
-    free = shelf.retrieve("Berlin", guardrailConfiguration=named)
-    blocked = shelf.retrieve("Lakes?", guardrailConfiguration=named)
-    plain = shelf.retrieve("Lakes?")
+    free = cities.retrieve("Berlin", guardrailConfiguration=named)
+    blocked = cities.retrieve("Lakes?", guardrailConfiguration=named)
+    plain = cities.retrieve("Lakes?")
 
     assert free["guardrailAction"] == "NONE"
     assert free["retrievalResults"][0]["content"]["text"] == "Berlin has lakes."

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.tests.conversation import offered, request, results, said, turn, user, uses
+from simulator.tests.conversation import answer_text, offered, request, results, turn, user, uses
 from simulator.tests.conversation import tool as tool_of
 from simulator.tests.world import World, refused
 
@@ -39,7 +39,7 @@ GATEWAY = {
 }
 
 
-def asked(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+def answer_after_search(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return the answer to tool results with this content, after one search."""
     messages = [user(QUESTION), uses("a"), results("a", content=content)]
     answer: dict[str, Any] = world.bedrock_runtime.converse(
@@ -58,7 +58,7 @@ def test_search_tool_is_called_once_per_question_cut_to_its_max_length(
         world.bedrock_runtime.converse(**request(QUESTION, toolConfig=configuration))
         for configuration in (tools, tools, offered(tool_of(schema=short)))
     )
-    answered = asked(world, {"text": "The pump is greased every 200 hours."})
+    answered = answer_after_search(world, {"text": "The pump is greased every 200 hours."})
     told = turn("assistant", {"text": "Every 200 hours."})
     messages = [user(QUESTION), uses("a"), results("a"), told, user("And the valve?")]
     anew = world.bedrock_runtime.converse(
@@ -77,7 +77,7 @@ def test_search_tool_is_called_once_per_question_cut_to_its_max_length(
 
 
 def test_answer_is_extracted_from_all_results_and_cites_them(world: World) -> None:
-    answer = said(asked(world, {"text": QUOTED}))
+    answer = answer_text(answer_after_search(world, {"text": QUOTED}))
 
     assert answer == (
         "Extracted, not generated (no language model runs here): The pump is greased every 200"
@@ -92,9 +92,10 @@ def test_results_of_a_gateway_and_of_bedrock_are_read(world: World) -> None:
     found = {"retrievalResults": [{"content": text, "location": location}]}
 
     as_json, as_text = (
-        said(asked(world, block)) for block in ({"json": GATEWAY}, {"text": json.dumps(GATEWAY)})
+        answer_text(answer_after_search(world, block))
+        for block in ({"json": GATEWAY}, {"text": json.dumps(GATEWAY)})
     )
-    of_bedrock = said(asked(world, {"json": found}))
+    of_bedrock = answer_text(answer_after_search(world, {"json": found}))
 
     assert as_json == as_text
     assert "The pump is greased every 200 hours. [manual.pdf (page 3)]" in as_json
@@ -110,11 +111,11 @@ def test_stand_in_gives_no_answer_without_results(world: World) -> None:
         ({"text": "Error: the search broke"}, "Error: the search broke"),
         ({"text": FAR}, "nothing that was found answers the question."),
     ):
-        assert said(asked(world, found)).endswith(expected)
+        assert answer_text(answer_after_search(world, found)).endswith(expected)
 
 
 def test_required_search_is_made_and_other_required_tool_refused(world: World) -> None:
-    demanded = asked(world, {"text": "200 hours."}, choice={"any": {}})
+    demanded = answer_after_search(world, {"text": "200 hours."}, choice={"any": {}})
 
     tools = offered(
         tool_of(), tool_of("list", {"type": "object"}), choice={"tool": {"name": "list"}}
@@ -140,8 +141,11 @@ def test_overlapping_passages_are_quoted_once_with_narrowest_citation(
         spanning("greased every 200 hours. On Fridays there is fish.", 4, 5),
     ]
 
-    answers = [said(asked(world, {"json": {"results": each}})) for each in (found, found[::-1])]
-    alone = said(asked(world, {"json": {"results": found[:1]}}))
+    answers = [
+        answer_text(answer_after_search(world, {"json": {"results": each}}))
+        for each in (found, found[::-1])
+    ]
+    alone = answer_text(answer_after_search(world, {"json": {"results": found[:1]}}))
 
     for answer in answers:
         assert answer.count("every 200 hours") == 1

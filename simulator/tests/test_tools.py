@@ -9,11 +9,11 @@ from simulator.tests.conversation import (
     ASKS,
     IMAGE,
     USE,
+    answer_text,
     assistant,
     offered,
     request,
     results,
-    said,
     tool,
     turn,
     user,
@@ -107,7 +107,7 @@ def test_guardrail_ignores_tool_uses_and_results(world: World) -> None:
 
     assert first["stopReason"] == "tool_use"
     assert last["stopReason"] == "guardrail_intervened"
-    assert said(last) == "That answer is not for you."
+    assert answer_text(last) == "That answer is not for you."
 
 
 @holds("converse.cache")

@@ -15,7 +15,7 @@ from stackroom.aws import session
 from stackroom_agents import registry
 from stackroom_agents.batch import event_agent
 from tests.agents.linked import FakeRetrieve
-from tests.agents.models import PlayedModel, Said
+from tests.agents.models import ModelOutput, PlayedModel
 from tests.functions.printed import Printed, listening
 from tests.support.lambda_context import Context
 
@@ -65,7 +65,7 @@ class World:
     def put(self, key: str, body: bytes) -> None:
         self.s3.put_object(Bucket=BUCKET, Key=key, Body=body)
 
-    def says(self, *said: Said) -> PlayedModel:
+    def says(self, *said: ModelOutput) -> PlayedModel:
         """The model, turn by turn, in every conversation."""
         self.model = PlayedModel(*said)
         function._agent.cache_clear()

@@ -49,7 +49,7 @@ class Asked:
         return sum(each["role"] == "assistant" for each in self.messages)
 
 
-Said = str | Stopped | Call | Sequence[Call] | Exception
+ModelOutput = str | Stopped | Call | Sequence[Call] | Exception
 
 
 class PlayedModel(Model):
@@ -58,7 +58,9 @@ class PlayedModel(Model):
     the same time. `asked` are all turns.
     """
 
-    def __init__(self, *said: Said, play: Callable[[Asked], Said] | None = None) -> None:
+    def __init__(
+        self, *said: ModelOutput, play: Callable[[Asked], ModelOutput] | None = None
+    ) -> None:
         self.asked: list[Asked] = []
         self._play = play or (lambda asked: said[asked.turn])
         self._lock = Lock()

@@ -19,7 +19,7 @@ from stackroom_agents.agent_errors import AgentBroke, AgentMisconfigured
 from stackroom_agents.batch import event_agent, run_limits
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, configured
-from tests.agents.models import Asked, PlayedModel, Said, Stopped
+from tests.agents.models import Asked, ModelOutput, PlayedModel, Stopped
 from tests.support.lambda_context import Context
 
 ECHO = """
@@ -153,7 +153,7 @@ def test_event_without_identity_is_refused_if_the_function_requires_one(
 def _searching(**arguments: object) -> PlayedModel:
     """Searches for what it is asked, and says what it found."""
 
-    def play(asked: Asked) -> Said:
+    def play(asked: Asked) -> ModelOutput:
         if asked.turn:
             return asked.last
         question = asked.texts[-1].rpartition("\n")[2]
@@ -262,7 +262,7 @@ def test_hanging_agent_fails_before_function_timeout_or_never_starts(
 ) -> None:
     released = threading.Event()
 
-    def hang(_: Asked) -> Said:
+    def hang(_: Asked) -> ModelOutput:
         released.wait(20)
         return "too late"
 

@@ -66,7 +66,7 @@ def test_a_tool_is_called_and_its_answer_is_told_to_converse(
         asked_for(
             "leave",
             {"role": "assistant", "content": [call]},
-            {"role": "user", "content": _Told(found)},
+            {"role": "user", "content": _Recorder(found)},
             system=ANY,
             toolConfig=ANY,
         ),
@@ -76,7 +76,7 @@ def test_a_tool_is_called_and_its_answer_is_told_to_converse(
     assert "> thirty days" in str(found)
 
 
-class _Told:
+class _Recorder:
     """Equal to whatever it is compared with, which it keeps."""
 
     def __init__(self, kept: list[Any]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from stackroom.errors import ModelThrottled
 from stackroom_agents.agent_errors import AgentMisconfigured
 from tests.agents.batch_world import World, data, messages
-from tests.agents.models import Asked, PlayedModel, Said
+from tests.agents.models import Asked, ModelOutput, PlayedModel
 
 
 def failed(answer: dict[str, Any]) -> list[str]:
@@ -16,7 +16,7 @@ def failed(answer: dict[str, Any]) -> list[str]:
     return [each["itemIdentifier"] for each in failures]
 
 
-def _playing(asked: Asked) -> Said:
+def _playing(asked: Asked) -> ModelOutput:
     question = asked.texts[-1]
     if "broken" in question:
         return RuntimeError(question)

@@ -74,7 +74,7 @@ def names(tools: tuple[AgentTool, ...]) -> list[str]:
     return [each.tool_name for each in tools]
 
 
-def said(tool: AgentTool) -> str:
+def output_of(tool: AgentTool) -> str:
     """Call the tool as a program does: `@tool` makes a function too."""
     return str(tool("it"))  # type: ignore[operator] # see above
 
@@ -86,7 +86,7 @@ def test_every_tool_of_a_file_is_taken_whatever_its_asset_is_called(objects: Fak
     one, two, specified = load_tools([file("0a1b.py"), file("1b2c.py")], objects)
 
     assert names((one, two, specified)) == ["one", "two", "spoken"]
-    assert (said(one), said(two)) == ("1 it", "2 it")
+    assert (output_of(one), output_of(two)) == ("1 it", "2 it")
 
 
 def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(objects: FakeObjects) -> None:
@@ -125,7 +125,7 @@ def test_assets_may_share_file_names_and_import_lazily(
     tools = load_tools([archive(f"{letter}.zip") for letter in "abc"], objects)
     sys.modules.pop("late_one", None)
 
-    assert [said(each) for each in tools] == ["a it", "b it", "late it"]
+    assert [output_of(each) for each in tools] == ["a it", "b it", "late it"]
 
 
 def test_a_module_that_is_installed_is_taken(

@@ -10,7 +10,7 @@ import pytest
 from stackroom import errors
 from stackroom.tools.tools import TOOLS
 from tests.agents.conftest import Surfaces
-from tests.agents.twins import asked
+from tests.agents.twins import call_in_process
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded
 
 FILE = encoded("Annual leave is thirty days for everyone.")
@@ -155,7 +155,7 @@ def test_arguments_that_are_no_object_are_refused_in_the_same_words(surfaces: Su
         gateway = surfaces.gateway.raw(given, context)
 
         assert outcome_of(gateway) == "VALIDATION_ERROR"
-        assert asked("list_catalogs", given, {"user_id": "gates"}) == gateway
+        assert call_in_process("list_catalogs", given, {"user_id": "gates"}) == gateway
 
 
 def test_wrong_arguments_are_refused_in_the_same_words(surfaces: Surfaces) -> None:
@@ -207,4 +207,4 @@ def test_a_call_without_a_user_is_refused_in_the_gateway_s_words(surfaces: Surfa
 
     assert outcome_of(gateway) == "MISSING_IDENTITY"
     for state in ({}, {"user_id": "../bob"}, {"user_id": ["alice"]}, OF_NO_GROUPS):
-        assert asked("list_catalogs", {}, state) == gateway
+        assert call_in_process("list_catalogs", {}, state) == gateway

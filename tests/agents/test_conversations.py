@@ -12,7 +12,7 @@ from stackroom.errors import AgentUnfinished, ModelRefused, ModelThrottled
 from stackroom_agents.strands_conversations import StrandsConversations
 from stackroom_agents.user_agents.agent import LinkedTool
 from stackroom_agents.user_agents.agent_repositories import Brief, Exchange, ModelTurn
-from tests.agents.models import PlayedModel, Said, Stopped
+from tests.agents.models import ModelOutput, PlayedModel, Stopped
 from tests.support.linked_tools import a_tool
 
 SEARCH = Call("search_plans", {"query": "leave"})
@@ -42,7 +42,7 @@ class Listening:
         return len(self.asked) >= self.calls or len(self.heard) >= self.turns
 
 
-def held(listening: Listening, *said: Said) -> PlayedModel:
+def held(listening: Listening, *said: ModelOutput) -> PlayedModel:
     model = PlayedModel(*said)
     brief = Brief(model="a-model", system_prompt="Be brief.", tools=[a_tool()], message="Leave?")
     StrandsConversations(model_of=lambda *_: model).hold(brief, listening)
@@ -90,7 +90,7 @@ def test_unknown_tool_is_reported_to_the_model_only() -> None:
     ],
 )
 def test_unusable_model_answer_raises_its_named_error(
-    said: Said, error: type[Exception], told: str
+    said: ModelOutput, error: type[Exception], told: str
 ) -> None:
     with pytest.raises(error, match=told):
         held(Listening(), SEARCH, said)

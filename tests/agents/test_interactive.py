@@ -20,7 +20,7 @@ from stackroom_agents.interactive import interactive_agent
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.agents.batch_world import BUCKET, World
 from tests.agents.linked import LAWS, configured
-from tests.agents.models import Asked, PlayedModel, Said
+from tests.agents.models import Asked, ModelOutput, PlayedModel
 from tests.gateway import forgeries
 
 SESSION = "0f9ad1f2-5bd4-4b5a-9d1f-3f1de2d2b6a1"
@@ -131,7 +131,7 @@ def test_search_is_limited_by_token_groups_whatever_the_question_claims(talk: Ta
     for group in ("hr", "board"):
         talk.world.knowledge_bases.hold(law, f"For {group}.", allowed_groups=[group])
 
-    def play(asked: Asked) -> Said:
+    def play(asked: Asked) -> ModelOutput:
         return asked.last if asked.turn else Call("retrieve_from_knowledge_base", {"query": "x"})
 
     talk.world.plays(PlayedModel(play=play))
@@ -149,7 +149,7 @@ def test_tool_results_are_not_kept_in_conversation_memory(talk: Talk) -> None:
     talk.world.set(KNOWLEDGE_BASES_CONFIG=configured(law))
     talk.world.knowledge_bases.hold(law, "For hr.", allowed_groups=["hr"])
 
-    def play(asked: Asked) -> Said:
+    def play(asked: Asked) -> ModelOutput:
         return "Found." if asked.turn else Call("retrieve_from_knowledge_base", {"query": "x"})
 
     talk.world.plays(PlayedModel(play=play))
@@ -168,7 +168,7 @@ def test_tool_results_are_not_kept_in_conversation_memory(talk: Talk) -> None:
 
 def test_failed_turn_is_reported_and_forgotten(talk: Talk) -> None:
     broken = ProtocolError("it broke off")
-    said: list[Said] = ["One.", ModelThrottledException("slow"), broken, "Two."]
+    said: list[ModelOutput] = ["One.", ModelThrottledException("slow"), broken, "Two."]
     talk.world.plays(PlayedModel(play=lambda _: said.pop(0)))
 
     first, throttled, lost, second = (talk.told(question) for question in "ABCD")

@@ -13,7 +13,7 @@ from examples.agent.scripted import Call
 from stackroom.errors import StackroomError
 from tests.agents.batch_world import BUCKET, World, data, messages
 from tests.agents.linked import LAWS, NEWS, configured
-from tests.agents.models import Asked, PlayedModel, Said
+from tests.agents.models import Asked, ModelOutput, PlayedModel
 from tests.functions.printed import Figure
 
 SECRET = "sesame-4711"
@@ -46,7 +46,7 @@ def everything() -> Iterator[io.StringIO]:
     root.setLevel(level)
 
 
-def _searching(asked: Asked) -> Said:
+def _searching(asked: Asked) -> ModelOutput:
     if asked.turn:
         return f"done with {SECRET}"
     return [

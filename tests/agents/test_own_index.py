@@ -95,7 +95,7 @@ def embedded(text: str) -> list[float]:
     return vector
 
 
-def asked(index: str, caller: Caller | None = None, **members: Any) -> dict[str, Any]:
+def search_as_agent(index: str, caller: Caller | None = None, **members: Any) -> dict[str, Any]:
     """Search as an agent that has the index."""
     entry = {
         "knowledgeBaseId": "parts",
@@ -126,7 +126,7 @@ OF_USERS: dict[str, Any] = {"tenancy": "user", "tenantKey": "customer"}
 
 
 def test_shared_index_returns_sources_to_every_caller(index: str) -> None:
-    found = asked(index)
+    found = search_as_agent(index)
 
     assert found["results"][0]["content"] == "Grease the pump every 200 hours."
     assert found["metadata"]["search"] == "hybrid"
@@ -138,18 +138,18 @@ def test_shared_index_returns_sources_to_every_caller(index: str) -> None:
 
 
 def test_user_index_returns_each_caller_only_their_own_documents(index: str) -> None:
-    assert contents(asked(index, ANN, **OF_USERS)) == OF_ANN
-    assert contents(asked(index, BOB, **OF_USERS)) == {"Bob's pump costs 90 euros."}
-    assert contents(asked(index, Caller("mallory"), **OF_USERS)) == set()
-    assert asked(index, **OF_USERS)["errorType"] == "MissingIdentity"
+    assert contents(search_as_agent(index, ANN, **OF_USERS)) == OF_ANN
+    assert contents(search_as_agent(index, BOB, **OF_USERS)) == {"Bob's pump costs 90 euros."}
+    assert contents(search_as_agent(index, Caller("mallory"), **OF_USERS)) == set()
+    assert search_as_agent(index, **OF_USERS)["errorType"] == "MissingIdentity"
 
 
 def test_configured_filter_applies_to_every_search(index: str) -> None:
     care: Any = {"retrievalFilter": {"notEquals": {"key": "kind", "value": "price"}}}
     of_bob: Any = {"retrievalFilter": {"equals": {"key": "customer", "value": "bob"}}}
 
-    assert contents(asked(index, **care)) == OF_ANN
-    assert contents(asked(index, ANN, **OF_USERS, **of_bob)) == set()
+    assert contents(search_as_agent(index, **care)) == OF_ANN
+    assert contents(search_as_agent(index, ANN, **OF_USERS, **of_bob)) == set()
 
 
 def test_own_index_applies_guardrail_and_reranking_model(
@@ -159,8 +159,8 @@ def test_own_index_applies_guardrail_and_reranking_model(
     guardrail = boto3.client("bedrock").create_guardrail(**policies)["guardrailId"]
     model = "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"
 
-    blocked = asked(index, guardrailId=guardrail)
-    ranked = asked(index, reranking={"modelArn": model, "numberOfRerankedResults": 2})
+    blocked = search_as_agent(index, guardrailId=guardrail)
+    ranked = search_as_agent(index, reranking={"modelArn": model, "numberOfRerankedResults": 2})
 
     assert (blocked["results"], blocked["metadata"]["guardrail_action"]) == ([], "INTERVENED")
     assert len(ranked["results"]) == 2

@@ -18,7 +18,7 @@ from stackroom.tools.tools import TOOLS
 from stackroom_agents import configuration
 from stackroom_agents.catalog_tools import catalog_tools
 from tests.agents.conftest import Surfaces
-from tests.agents.twins import asked
+from tests.agents.twins import call_in_process
 from tests.functions.tools import text_of
 
 _IDENTITY = {"user_id", "user", "session_id", "session", "groups", "tool_context", "context"}
@@ -77,9 +77,9 @@ def test_the_caller_is_the_invocation_state_s_whatever_the_arguments_say(
 ) -> None:
     made = surfaces.gateway.create("Mine")
 
-    own = asked("get_indexing_status", {"catalog_id": made}, {"user_id": "gates"})
-    foreign = asked("get_indexing_status", {"catalog_id": made}, {"user_id": "twins"})
-    forged = asked(
+    own = call_in_process("get_indexing_status", {"catalog_id": made}, {"user_id": "gates"})
+    foreign = call_in_process("get_indexing_status", {"catalog_id": made}, {"user_id": "twins"})
+    forged = call_in_process(
         "get_indexing_status", {"catalog_id": made, "user_id": "gates"}, {"user_id": "twins"}
     )
 
@@ -100,7 +100,7 @@ def test_each_tool_call_logs_one_line_without_text(
 
     made = surfaces.in_process.create("Secret name")
     surfaces.in_process.call("query_catalog", query="secret question", catalog_id=made)
-    asked("list_catalogs", {"user_id": "alice"}, {})
+    call_in_process("list_catalogs", {"user_id": "alice"}, {})
 
     lines = [vars(each) for each in caplog.records if each.name == "stackroom_agents.tool_context"]
     assert [each["message"] for each in lines] == ["catalog accessed"] * 3

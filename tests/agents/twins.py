@@ -15,7 +15,7 @@ from tests.functions.tools import Answer, Tools
 SESSION = "session-1"
 
 
-def asked(
+def call_in_process(
     tool: str,
     given: object,
     invocation_state: Mapping[str, Any],
@@ -50,4 +50,4 @@ class Twins(Tools):
         return Twins(pipeline=self.pipeline, user=user, session=session)
 
     def call(self, tool: str, **arguments: object) -> Answer:
-        return asked(tool, arguments, {"user_id": self.user, "session_id": self.session})
+        return call_in_process(tool, arguments, {"user_id": self.user, "session_id": self.session})

@@ -21,7 +21,7 @@ BILLED: Any = {"model": MODEL, "input_tokens": 20, "output_tokens": 3}
 PASSAGES = ["Leave is 30 days.", "Notice is 3 months."]
 
 
-def said(*texts: str, stop: str = "end_turn") -> dict[str, Any]:
+def model_answer(*texts: str, stop: str = "end_turn") -> dict[str, Any]:
     return {
         "output": {"message": {"role": "assistant", "content": [{"text": each} for each in texts]}},
         "stopReason": stop,
@@ -44,7 +44,7 @@ def test_question_is_the_user_message_and_passages_are_in_system_prompt(
         "messages": [{"role": "user", "content": [{"text": "leave?"}]}],
         "inferenceConfig": {"temperature": 0.0, "maxTokens": MAX_TOKENS},
     }
-    stubber.add_response("converse", said("You have 30 days. [1] Ask!"), expected)
+    stubber.add_response("converse", model_answer("You have 30 days. [1] Ask!"), expected)
 
     written = writer(client).write("leave?", PASSAGES)
 
@@ -62,7 +62,7 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, stubbe
         "provide-client-params.bedrock-runtime.Converse",
         lambda params, **_: asked.append(params),
     )
-    stubber.add_response("converse", said("No.", stop="guardrail_intervened"))
+    stubber.add_response("converse", model_answer("No.", stop="guardrail_intervened"))
     prompt = "Be brief. $search_results$ $output_format_instructions$"
 
     guardrail = Guardrail(id="gr123", version="2")
@@ -80,11 +80,11 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, stubbe
 def test_only_texts_are_the_answer_and_one_that_is_cut_says_so(
     client: Any, stubber: Stubber
 ) -> None:
-    cut = said("One. [1]", " Two and ", stop="max_tokens")
+    cut = model_answer("One. [1]", " Two and ", stop="max_tokens")
     thought = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
     cut["output"]["message"]["content"].insert(0, thought)
     stubber.add_response("converse", cut)
-    stubber.add_response("converse", said(stop="content_filtered"))
+    stubber.add_response("converse", model_answer(stop="content_filtered"))
 
     assert writer(client).write("leave?", PASSAGES).text == "One. Two and …"
     assert writer(client).write("leave?", PASSAGES) == Written(text="", **BILLED)
@@ -98,8 +98,8 @@ def test_model_without_temperature_is_asked_without_it(client: Any, stubber: Stu
     )
     deprecated = "The model returned the following errors: `temperature` is deprecated for this"
     stubber.add_client_error("converse", "ValidationException", deprecated, 400)
-    stubber.add_response("converse", said("One."))
-    stubber.add_response("converse", said("Two."))
+    stubber.add_response("converse", model_answer("One."))
+    stubber.add_response("converse", model_answer("Two."))
 
     writes = writer(client)
     texts = [writes.write(each, PASSAGES).text for each in ("leave?", "notice?")]

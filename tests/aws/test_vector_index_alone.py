@@ -53,7 +53,7 @@ def pump(distance: float = 0.25, **metadata: Any) -> dict[str, Any]:
     return {"key": "pump", "distance": distance, "metadata": {**PUMP, **metadata}}
 
 
-def asked(by: dict[str, Any]) -> dict[str, Any]:
+def query_request(by: dict[str, Any]) -> dict[str, Any]:
     return {"indexArn": INDEX, "returnMetadata": True, "topK": 5, **by}
 
 
@@ -61,7 +61,7 @@ def test_text_and_source_are_read_from_the_configured_keys(made: Made, stubber: 
     scores = {"vectorDistance": 0.25, "bm25Scores": [{"metadataKey": "body", "score": 2.0}]}
     stubber.add_response("get_index", an_index(SEARCHABLE))
     found = an_answer({"key": "pump", "metadata": PUMP, "scores": scores})
-    stubber.add_response("query_vectors", found, asked({**BY_MEANING, **BY_WORDS}))
+    stubber.add_response("query_vectors", found, query_request({**BY_MEANING, **BY_WORDS}))
 
     retrieved = made().retrieve("pump", None, 5)
 
@@ -94,7 +94,7 @@ def test_index_without_text_search_is_searched_by_meaning_with_a_notice(
     made: Made, stubber: Stubber
 ) -> None:
     stubber.add_response("get_index", an_index(metadataConfiguration={}))
-    asked_for = asked({**BY_MEANING, "returnDistance": True})
+    asked_for = query_request({**BY_MEANING, "returnDistance": True})
     stubber.add_response("query_vectors", an_answer(pump()), asked_for)
 
     retrieved = made().retrieve("pump", None, 5)

@@ -21,7 +21,7 @@ HIDEABLE = """
 """
 
 
-class Looks:
+class Polls:
     """Each time that the page asked what is new: how often in a row nothing had been."""
 
     def __init__(self, page: Page) -> None:
@@ -44,12 +44,12 @@ def watcher(signed_in: SignedIn) -> Visitor:
 
 
 def test_polling_slows_down_while_nothing_changes(watcher: Visitor) -> None:
-    page, looks = watcher.page, Looks(watcher.page)
+    page, polls = watcher.page, Polls(watcher.page)
     watcher.open("/catalogs")
 
-    pauses = [_until_next(page, looks) for _ in range(6)]
+    pauses = [_until_next(page, polls) for _ in range(6)]
 
-    assert looks.quiet == [0, 1, 2, 3, 4, 5]
+    assert polls.quiet == [0, 1, 2, 3, 4, 5]
     assert pauses == sorted(pauses)
     assert pauses[-1] >= 3 * pauses[0]
     assert watcher.said == []
@@ -58,46 +58,46 @@ def test_polling_slows_down_while_nothing_changes(watcher: Visitor) -> None:
 def test_hidden_tab_sends_no_requests_and_refreshes_when_shown(
     watcher: Visitor,
 ) -> None:
-    page, looks = watcher.page, Looks(watcher.page)
+    page, polls = watcher.page, Polls(watcher.page)
     watcher.open("/catalogs")
-    _until_next(page, looks)
+    _until_next(page, polls)
 
     page.evaluate("hide(true)")
     page.clock.run_for(30 * _MINUTE)
     # What a request would have done is done: the page answers another question behind it.
     page.evaluate("fetch('/static/console.js').then((answer) => answer.text())")
-    asked_hidden = len(looks.quiet)
+    asked_hidden = len(polls.quiet)
     with page.expect_request("**/part?*"):
         page.evaluate("hide(false)")
 
     assert asked_hidden == 1
-    assert len(looks.quiet) == 2
+    assert len(polls.quiet) == 2
 
 
 def test_catalog_made_in_another_session_appears_without_a_reload(
     watcher: Visitor, signed_in: SignedIn
 ) -> None:
-    page, looks = watcher.page, Looks(watcher.page)
+    page, polls = watcher.page, Polls(watcher.page)
     watcher.open("/catalogs")
-    _until_next(page, looks)
-    _until_next(page, looks)
+    _until_next(page, polls)
+    _until_next(page, polls)
 
     make_catalog(signed_in("nora"), "Made elsewhere")
-    _until_next(page, looks)
+    _until_next(page, polls)
 
     listed = page.get_by_role("rowheader", name="Made elsewhere", exact=True)
     expect(listed).to_be_visible()
-    _until_next(page, looks)
-    assert looks.quiet == [0, 1, 2, 0]  # and it is asked for as often as at first
+    _until_next(page, polls)
+    assert polls.quiet == [0, 1, 2, 0]  # and it is asked for as often as at first
 
 
-def _until_next(page: Page, looks: Looks) -> int:
+def _until_next(page: Page, polls: Polls) -> int:
     """Seconds of the page's clock until it asks again; the answer is in the page then."""
-    before = len(looks.quiet)
+    before = len(polls.quiet)
     shown = page.locator("#watch").get_attribute("hx-get")
     for seconds in range(1, 120):
         page.clock.run_for(1000)
-        if len(looks.quiet) > before:
+        if len(polls.quiet) > before:
             expect(page.locator("#watch")).not_to_have_attribute("hx-get", str(shown))
             return seconds
     raise AssertionError("it asks no more")

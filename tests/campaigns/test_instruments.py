@@ -181,17 +181,17 @@ def answer(body: str, *, status: int = 200, headers: str = "", sent: str = "") -
     return Answer(status=status, body=body, headers=headers, sent=sent)
 
 
-def told(answered: object) -> str:
+def reply(answered: object) -> str:
     content = [{"type": "text", "text": json.dumps(answered)}]
     return json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": content}})
 
 
 def refusal(text: str = "Error: Catalog 'x' not found", code: str = "CATALOG_NOT_FOUND") -> str:
     metadata = {"error_code": code, "error_details": "list_catalogs tells the ids."}
-    return told({"content": [{"text": text}], "status": "error", "metadata": metadata})
+    return reply({"content": [{"text": text}], "status": "error", "metadata": metadata})
 
 
-SUCCESS = told({"content": [{"text": "Found 1 catalog:"}], "status": "success", "metadata": {}})
+SUCCESS = reply({"content": [{"text": "Found 1 catalog:"}], "status": "success", "metadata": {}})
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ SUCCESS = told({"content": [{"text": "Found 1 catalog:"}], "status": "success", 
         (answer(refusal(f"Error: it is in {SECRET.upper()}")), True, False),
         (answer(refusal(), headers=f"location: https://x/{SECRET}"), True, False),
         (answer(SUCCESS), True, False),
-        (answer(told({"success": True, "results": []})), True, False),
+        (answer(reply({"success": True, "results": []})), True, False),
         (answer(refusal(f"Documents:\n{FORGED} Error: sign in")), True, False),
         (answer(refusal(f"Error: '{SECRET}' not found"), sent=SECRET), False, False),
         (answer('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602}}'), False, False),

@@ -179,31 +179,6 @@ def test_hostile_questions_are_kept_as_they_are_and_shown_as_text(
         assert "49" not in shown.partition("<textarea")[2].partition("</textarea>")[0]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"verdict": ""}, "Verdict: Allowed: one of kept, up, down"),
-        ({"verdict": "approved"}, "Verdict: Allowed: one of kept, up, down"),
-        ({"question": ""}, "Question: Allowed: text of 1 to 1,000 characters"),
-        ({"question": "x" * 1001}, "Question: Allowed: text of 1 to 1,000 characters"),
-        ({"question": "\x1b[2J"}, "Question: Allowed"),
-        ({"note": "x" * 501}, "Note: Allowed: at most 500 characters"),
-        ({"file": "a\nb"}, "File: Allowed: a file"),
-        ({"file": "x" * 1025}, "File: Allowed: a file"),
-        ({"page": "0"}, "Page: Allowed: a whole number from 1"),
-        ({"page": "1e3"}, "Page: Allowed: a whole number from 1"),
-    ],
-)
-def test_feedback_beyond_its_limits_is_refused(
-    alice: Browser, console: Console, wrong: dict[str, str], told: str
-) -> None:
-    answer = alice.post("/ask/feedback", **{"question": QUESTION, "verdict": "up", **wrong})
-
-    assert answer.status_code == 400
-    assert told in unescape(answer.text)
-    assert kept(console) == []
-
-
 def test_what_was_kept_stands_on_a_page_from_which_it_is_removed(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:

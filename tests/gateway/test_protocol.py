@@ -165,18 +165,6 @@ MISUNDERSTOOD = [
 ]
 
 
-def test_arguments_that_are_no_object_get_a_tool_error(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    """In a tool error: the MCP server behind would answer a JSON-RPC error without a reason."""
-    for arguments, kind in (('["query"]', "a list"), (r'"{\"query\": \"x\"}"', "a text")):
-        answer = gateway.post(call(arguments), token=issuer.mint("alice")).json()
-
-        assert answer["result"]["isError"] is True
-        [block] = answer["result"]["content"]
-        assert block["text"].startswith(f"Error: the arguments are {kind}; send a JSON object")
-
-
 def test_malformed_request_gets_a_json_rpc_error_and_ends_no_process(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:

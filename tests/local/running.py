@@ -103,20 +103,22 @@ def stackroom(*arguments: str, state_dir: Path) -> subprocess.CompletedProcess[s
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     returncode: int
     stdout: str
     stderr: str
 
 
-def within(patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Said:
+def within(
+    patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> CommandResult:
     """The console script within this process, which costs no second of imports for each verb."""
     from stackroom_cli import app  # noqa: PLC0415 - most who start a local mode need none
 
     patch.setattr(sys, "argv", ["stackroom", *arguments])
     with pytest.raises(SystemExit) as ended:
         app()
-    return Said(int(ended.value.code or 0), *capsys.readouterr())
+    return CommandResult(int(ended.value.code or 0), *capsys.readouterr())
 
 
 def processes_of(state_dir: Path) -> list[str]:

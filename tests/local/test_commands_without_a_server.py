@@ -18,11 +18,11 @@ from stackroom_cli import lifecycle
 from stackroom_local.servers import Ports
 from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
-from tests.local.running import STACKROOM, Said, within
+from tests.local.running import STACKROOM, CommandResult, within
 
 ROOT = Path(__file__).parents[2]
 
-Stackroom = Callable[..., Said]
+Stackroom = Callable[..., CommandResult]
 
 
 @pytest.fixture

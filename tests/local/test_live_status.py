@@ -20,7 +20,7 @@ def listing(*documents: Document) -> list[CatalogListing]:
     return [CatalogListing("ada", "home", documents)]
 
 
-def told(*looks: list[CatalogListing], every_document: bool) -> list[str]:
+def printed_lines(*looks: list[CatalogListing], every_document: bool) -> list[str]:
     """Return the lines in a pipe, without the seconds before each."""
     out = TerminalConsole(file=StringIO(), width=200)
     with StatusWatch.of(out, speed=1, every_document=every_document) as watch:
@@ -34,7 +34,7 @@ def test_pipe_gets_moving_and_failed_documents_first_and_then_each_change() -> N
     waiting, failed = a_document("a.txt", PENDING), a_document("b.txt", FAILED, reason="empty")
     settled = some(INDEXED, 3)
 
-    lines = told(
+    lines = printed_lines(
         listing(waiting, failed, *settled),
         listing(waiting, failed, *settled),
         listing(a_document("a.txt", INDEXED), failed, *settled),

@@ -11,11 +11,11 @@ from simulator.tests.files import encrypted_pdf, pdf, scanned_pdf
 from stackroom.text.context_lines import without_context
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction import read_pages
-from tests.local.running import Said, within
+from tests.local.running import CommandResult, within
 
 pytestmark = pytest.mark.processes
 
-Stackroom = Callable[..., Said]
+Stackroom = Callable[..., CommandResult]
 SHIFTS = [
     "\n".join(["The pump book", *(f"On page {page} is rule {page}{rule}." for rule in "abcd")])
     for page in range(1, 5)

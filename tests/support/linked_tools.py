@@ -39,7 +39,7 @@ ALICE = Caller("alice")
 
 
 @dataclass
-class Shelves:
+class KnowledgeBases:
     """Alice's catalog cat-1, Bob's cat-2, and a handbook for everyone that some groups may read."""
 
     pool: FakeKnowledgeBase = field(default_factory=FakeKnowledgeBase)
@@ -118,7 +118,7 @@ class Office:
     """Alice's agent, linked to her catalog."""
 
     clock: FakeClock = field(default_factory=FakeClock)
-    shelves: Shelves = field(default_factory=Shelves)
+    bases: KnowledgeBases = field(default_factory=KnowledgeBases)
     book: FakeAgentRuns = field(default_factory=FakeAgentRuns)
     chats_book: FakeChats = field(default_factory=FakeChats)
     queue: FakeAgentRunQueue = field(default_factory=FakeAgentRunQueue)
@@ -155,7 +155,7 @@ class Office:
             agents=self.agents_book,
             book=self.book,
             chats=self.chats_book,
-            asking=self.shelves.asking,
+            asking=self.bases.asking,
             conversations=self.talk,
             meter=a_meter(self.usage, self.caps, now=self.clock),
             now=self.clock,

@@ -16,7 +16,7 @@ ALICE = Caller("alice")
 
 
 @dataclass
-class CatalogShelf(FakeCatalogs):
+class CountingCatalogs(FakeCatalogs):
     """Catalogs that count how often a search reads them, and fail it on demand."""
 
     reads: int = 0
@@ -66,7 +66,7 @@ class World:
     def __init__(self) -> None:
         self.kb = FakeKnowledgeBase()
         self.pool = {"KB1": self.kb}
-        self.catalogs, self.place_maps = CatalogShelf(), FakePlaceMaps()
+        self.catalogs, self.place_maps = CountingCatalogs(), FakePlaceMaps()
         self.staying = AllStaying()
         self.retrieval = Retrieval(
             pool=self.pool,

@@ -77,7 +77,7 @@ def test_run_that_cannot_be_queued_fails_and_its_user_is_told(office: Office) ->
 
 
 def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> None:
-    office.shelves.pool.put("30 days", filename="leave.pdf", page=4, score=0.9)
+    office.bases.pool.put("30 days", filename="leave.pdf", page=4, score=0.9)
     states: list[tuple[str, int]] = []
 
     def watched(brief: Brief, listener: Listener) -> None:
@@ -114,9 +114,9 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
 
 def test_passage_of_a_run_keeps_the_gaps_of_its_document(office: Office) -> None:
     gap = "1 of 2 pages looks garbled: 2"
-    office.shelves.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=(gap,))}
-    office.shelves.pool.put("30 days of leave", filename="scan.pdf", score=0.9)
-    office.shelves.pool.put("leave", filename="whole.pdf", score=0.8)
+    office.bases.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=(gap,))}
+    office.bases.pool.put("30 days of leave", filename="scan.pdf", score=0.9)
+    office.bases.pool.put("leave", filename="whole.pdf", score=0.8)
 
     run = office.carried_out(searching)
 
@@ -129,7 +129,7 @@ def test_passage_of_a_run_keeps_the_gaps_of_its_document(office: Office) -> None
 def test_run_is_counted_once_with_all_its_model_and_search_tokens(
     office: Office,
 ) -> None:
-    office.shelves.pool.put("30 days", score=0.9)
+    office.bases.pool.put("30 days", score=0.9)
 
     office.carried_out(searching)
 
@@ -150,7 +150,7 @@ def test_no_model_is_asked_once_the_month_is_spent(office: Office) -> None:
 
 
 def test_user_sees_no_internal_details_of_a_failure(office: Office) -> None:
-    office.shelves.pool.put("30 days", score=0.9)
+    office.bases.pool.put("30 days", score=0.9)
 
     wire = office.carried_out(searching, groups=("hr",)).wire()
 
@@ -263,7 +263,7 @@ def test_cancelled_run_ends_at_once_keeps_its_text_and_searches_no_more(
     [step] = run.steps
     assert isinstance(step, ModelStep)
     assert (step.text, step.is_cut, run.answer) == ("Thirty days, as", True, None)
-    assert office.shelves.pool.filters == []
+    assert office.bases.pool.filters == []
     assert office.book.drafts == {}
 
 
@@ -390,7 +390,7 @@ def test_an_agent_that_was_deleted_meanwhile_answers_nothing(office: Office) -> 
 
 
 def test_a_store_that_fails_for_a_moment_loses_no_step(office: Office) -> None:
-    office.shelves.pool.put("30 days", score=0.9)
+    office.bases.pool.put("30 days", score=0.9)
 
     def play(brief: Brief, listener: Listener) -> None:
         office.book.outages = 2

@@ -20,7 +20,7 @@ from tests.support.linked_tools import Office, Play, turn
 
 
 def test_changes_of_a_run_are_listed_as_they_happen_and_once(office: Office) -> None:
-    office.shelves.pool.put("30 days", score=0.9)
+    office.bases.pool.put("30 days", score=0.9)
     seen: list[tuple[str, str, str, int]] = []
 
     def look() -> None:
@@ -35,7 +35,7 @@ def test_changes_of_a_run_are_listed_as_they_happen_and_once(office: Office) -> 
         look()
         listener.said(turn("I look it up."))
         look()
-        office.shelves.on_search = look
+        office.bases.on_search = look
         listener.call(brief.tools[0], {"query": "leave"})
         look()
         listener.said(turn("Thirty.", is_last=True))
@@ -88,13 +88,13 @@ def test_a_store_that_takes_no_draft_harms_no_answer(
 # Conversations.
 
 
-def saying(text: str) -> Play:
+def play_answer(text: str) -> Play:
     return lambda _, listener: listener.said(turn(text, is_last=True))
 
 
 def ask(office: Office, message: str, answer: str, *, chat: str | None = NEW) -> AgentRun:
     """Asked, and answered so."""
-    office.talk.play = saying(answer)
+    office.talk.play = play_answer(answer)
     wanted = NewRun(message=message, conversation_id=chat)
     run = office.runs.start("alice", office.agent_id, wanted)
     office.clock.pass_by(1)
@@ -139,7 +139,7 @@ def test_the_oldest_turns_leave_where_there_is_no_room_and_the_run_says_so(offic
 
 def test_a_turn_without_an_answer_is_not_remembered(office: Office) -> None:
     chat = ask(office, "First?", "One.").conversation_id
-    office.talk.play = saying("never")
+    office.talk.play = play_answer("never")
     wanted = NewRun(message="Second?", conversation_id=chat)
     office.runs.cancel("alice", office.runs.start("alice", office.agent_id, wanted).id)
 
@@ -251,7 +251,7 @@ def test_a_title_is_how_the_first_question_begins(message: str, title: str) -> N
 
 
 def test_passage_keeps_its_number_in_a_run_and_the_model_gets_it(office: Office) -> None:
-    office.shelves.pool.put("30 days", filename="leave.pdf", score=0.9)
+    office.bases.pool.put("30 days", filename="leave.pdf", score=0.9)
     told: list[object] = []
 
     def play(brief: Brief, listener: Listener) -> None:

@@ -26,7 +26,7 @@ class Maps:
         return self.kept[name.document_id]
 
 
-class Shelf:
+class IndexedDocument:
     """One indexed document; its passages lie in the index in any order."""
 
     def __init__(self, filename: str = "long.txt") -> None:
@@ -70,30 +70,30 @@ class Shelf:
 
 
 def test_passages_are_in_the_order_of_the_text() -> None:
-    shelf = Shelf()
+    indexed = IndexedDocument()
     cut = [f"{number}. Of ferry {number} nothing else is told." for number in (3, 1, 2)]
     page = Page(number=None, text="\n\n".join(each.replace(" else", "\nelse") for each in cut))
-    shelf.maps.kept[shelf.document.document_id] = text_of([page], "long.txt").places
-    shelf.put(*cut)
+    indexed.maps.kept[indexed.document.document_id] = text_of([page], "long.txt").places
+    indexed.put(*cut)
 
-    found = shelf.cut()
+    found = indexed.cut()
 
     assert [each.text for each in found.passages] == cut
     assert (found.is_ordered, found.is_whole) == (True, True)
 
 
 def test_passages_without_an_order_are_reported_as_unordered() -> None:
-    shelf = Shelf()
-    shelf.put("One has nothing of the other.", "And this is about something else.")
+    indexed = IndexedDocument()
+    indexed.put("One has nothing of the other.", "And this is about something else.")
     other = text_of([Page(number=None, text="It is another text by now.")], "long.txt").places
 
     for places in (None, other):
-        shelf.maps.kept[shelf.document.document_id] = places
-        assert not shelf.cut().is_ordered
+        indexed.maps.kept[indexed.document.document_id] = places
+        assert not indexed.cut().is_ordered
 
 
 def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
-    shelf = Shelf("plan.pdf")
+    indexed = IndexedDocument("plan.pdf")
     texts = [
         f"Harbour plan {number}\n{text}"
         for number, text in enumerate(
@@ -102,10 +102,10 @@ def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
     ]
     texts[1] = ""
     pages = [Page(number=number, text=text) for number, text in enumerate(texts, 1)]
-    shelf.maps.kept[shelf.document.document_id] = text_of(pages, "plan.pdf").places
-    shelf.put(texts[0], texts[2])
+    indexed.maps.kept[indexed.document.document_id] = text_of(pages, "plan.pdf").places
+    indexed.put(texts[0], texts[2])
 
-    found = shelf.cut()
+    found = indexed.cut()
 
     assert [each.source.page for each in found.passages] == [1, 3]
     assert (found.pages, found.blank, found.without_passage) == (4, (2,), (4,))
@@ -113,40 +113,40 @@ def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
 
 
 def test_more_passages_than_the_limit_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = Shelf()
+    indexed = IndexedDocument()
     monkeypatch.setattr("stackroom.search.document_passages.MOST", 3)
-    shelf.put(*(f"This is passage {number}." for number in range(4)))
+    indexed.put(*(f"This is passage {number}." for number in range(4)))
 
-    found = shelf.cut()
+    found = indexed.cut()
 
     assert len(found.passages) == 3
     assert not found.is_whole
 
 
 def test_passages_of_others_and_of_deleting_documents_are_not_listed() -> None:
-    shelf = Shelf()
-    shelf.put("Ferries leave at noon.")
+    indexed = IndexedDocument()
+    indexed.put("Ferries leave at noon.")
 
     with pytest.raises(CatalogNotFound):
-        shelf.cut("bob")
+        indexed.cut("bob")
     with pytest.raises(DocumentNotFound):
-        shelf.cut(document_id="doc-of-nobody")
-    going = shelf.document.moved(DocumentStatus.DELETING, at=CATALOG.created_at)
-    shelf.passages.documents.save(going)
+        indexed.cut(document_id="doc-of-nobody")
+    going = indexed.document.moved(DocumentStatus.DELETING, at=CATALOG.created_at)
+    indexed.passages.documents.save(going)
     with pytest.raises(DocumentNotFound):
-        shelf.cut()
+        indexed.cut()
 
 
 def test_passages_of_another_text_than_the_records_are_not_listed() -> None:
-    shelf = Shelf()
+    indexed = IndexedDocument()
     for text, text_id in (("Of now.", "0" * 16), ("Of a late call.", "1" * 16)):
-        shelf.kb.put(
+        indexed.kb.put(
             text,
             user_id=CATALOG.user_id,
             catalog_id=CATALOG.catalog_id,
-            filename=shelf.document.filename,
-            key=shelf.document.s3_key,
-            attributes={"document_id": shelf.document.document_id, "text_id": text_id},
+            filename=indexed.document.filename,
+            key=indexed.document.s3_key,
+            attributes={"document_id": indexed.document.document_id, "text_id": text_id},
         )
 
-    assert [each.text for each in shelf.cut().passages] == ["Of now."]
+    assert [each.text for each in indexed.cut().passages] == ["Of now."]

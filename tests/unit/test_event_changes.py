@@ -15,7 +15,7 @@ TO_COME = a_document(status=DocumentStatus.UPLOADING, upload_until=LATER)
 REMOVED = a_receipt(not_found_at=NOW, unsearchable_since=NOW)
 
 
-def told(old: Stated | None, new: Stated | None) -> dict[str, Any] | None:
+def event_details(old: Stated | None, new: Stated | None) -> dict[str, Any] | None:
     event = change_of(old, new, event_id="e-1", at=NOW)
     return event.to_json() if event else None
 
@@ -51,7 +51,7 @@ def told(old: Stated | None, new: Stated | None) -> dict[str, Any] | None:
 def test_change_that_the_owner_can_see_is_an_event(
     old: Stated | None, new: Stated | None, states: tuple[str | None, str] | None
 ) -> None:
-    found = told(old, new)
+    found = event_details(old, new)
 
     seen = found and (found["detail"].get("previous_state"), found["detail"]["state"])
     assert seen == states
@@ -66,7 +66,7 @@ def test_document_event_has_its_owner_reason_and_version() -> None:
         correlation_id="c-1",
     )
 
-    assert told(INDEXING, failed) == {
+    assert event_details(INDEXING, failed) == {
         "id": "e-1",
         "source": "stackroom",
         "detail-type": "Document State Changed",
@@ -92,11 +92,11 @@ def test_gaps_that_are_found_after_a_document_was_indexed_are_an_event() -> None
     gaps = ("1 of 2 pages looks garbled: 2",)
     indexed = a_document(status=DocumentStatus.INDEXED)
 
-    found = told(indexed, indexed.model_copy(update={"gaps": gaps}))
+    found = event_details(indexed, indexed.model_copy(update={"gaps": gaps}))
 
     assert found is not None
     assert (found["detail"]["state"], found["detail"]["gaps"]) == ("indexed", list(gaps))
-    assert told(indexed, indexed) is None
+    assert event_details(indexed, indexed) is None
 
 
 def test_a_removal_comes_after_the_last_version_of_what_was_removed() -> None:
@@ -110,7 +110,7 @@ def test_a_removal_comes_after_the_last_version_of_what_was_removed() -> None:
 def test_a_file_that_lies_in_no_catalog_is_its_users_all_the_same() -> None:
     stray = a_document(catalog_id="REJECTED#alice", s3_key="alice/stray.pdf", status="failed")
 
-    found = told(None, stray)
+    found = event_details(None, stray)
 
     assert found is not None
     assert found["detail"]["user_id"] == "alice"

@@ -17,7 +17,9 @@ from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import NOW, a_catalog
 
 
-def said(number: int = 0, *, user_id: str = "alice", catalog_id: str | None = None) -> Feedback:
+def a_feedback(
+    number: int = 0, *, user_id: str = "alice", catalog_id: str | None = None
+) -> Feedback:
     return Feedback(
         user_id=user_id,
         question=f"question {number}?",
@@ -37,19 +39,19 @@ def feedback() -> FeedbackKeeping:
 
 
 def test_the_newest_comes_first_and_the_oldest_leave(feedback: FeedbackKeeping) -> None:
-    feedback.keep(said(user_id="bob"))
+    feedback.keep(a_feedback(user_id="bob"))
 
     for number in range(MOST_KEPT + 2):
-        feedback.keep(said(number))
+        feedback.keep(a_feedback(number))
 
     found = feedback.of_user("alice")
-    assert found == [said(number) for number in reversed(range(2, MOST_KEPT + 2))]
-    agents = said().model_copy(
+    assert found == [a_feedback(number) for number in reversed(range(2, MOST_KEPT + 2))]
+    agents = a_feedback().model_copy(
         update={"origin": FeedbackOrigin.TOOL, "at": NOW - timedelta(days=1)}
     )
     feedback.keep(agents)
     assert feedback.of_user("alice") == [*found, agents]
-    assert feedback.of_user("bob") == [said(user_id="bob")]
+    assert feedback.of_user("bob") == [a_feedback(user_id="bob")]
 
 
 def test_feedback_of_a_catalog_includes_feedback_without_a_catalog(
@@ -57,7 +59,7 @@ def test_feedback_of_a_catalog_includes_feedback_without_a_catalog(
 ) -> None:
     one, other = a_catalog(1).catalog_id, a_catalog(2).catalog_id
     for number, catalog_id in enumerate((one, other, None)):
-        feedback.keep(said(number, catalog_id=catalog_id))
+        feedback.keep(a_feedback(number, catalog_id=catalog_id))
 
     found = feedback.of_user("alice", catalog_id=one)
 
@@ -70,7 +72,7 @@ def test_feedback_on_another_users_catalog_is_refused(
     feedback: FeedbackKeeping, catalog_id: str
 ) -> None:
     with pytest.raises(CatalogNotFound):
-        feedback.keep(said(catalog_id=catalog_id))
+        feedback.keep(a_feedback(catalog_id=catalog_id))
     with pytest.raises(CatalogNotFound):
         feedback.of_user("alice", catalog_id=catalog_id)
 

@@ -190,16 +190,16 @@ def word(inside: str, *, styles: str = "", **parts: str) -> Hiding:
     return made
 
 
-def look(properties: str) -> Hiding:
+def run_with(properties: str) -> Hiding:
     return word(f"<w:p><w:r><w:rPr>{properties}</w:rPr><w:t>{{}}</w:t></w:r></w:p>")
 
 
 _W = 'xmlns:w="w" xmlns:r="r" xmlns:wp="wp" xmlns:cp="cp" xmlns:dc="dc"'
 _RUN = "<w:r><w:t>{}</w:t></w:r>"
 DOCX = {
-    "vanish": look("<w:vanish/>"),
-    "white": look('<w:color w:val="FFFFFF"/>'),
-    "size 1": look('<w:sz w:val="2"/>'),
+    "vanish": run_with("<w:vanish/>"),
+    "white": run_with('<w:color w:val="FFFFFF"/>'),
+    "size 1": run_with('<w:sz w:val="2"/>'),
     "a style": word(
         f'<w:p><w:pPr><w:pStyle w:val="Note"/></w:pPr>{_RUN}</w:p>',
         styles='<w:style w:type="paragraph" w:styleId="Note"><w:rPr><w:vanish/></w:rPr></w:style>',

@@ -11,7 +11,7 @@ from stackroom.model.repositories import DocumentNotes
 from stackroom.search.ranking import WEAK_NOTICE, Relevance
 from stackroom.search.results import SearchAnswer
 from stackroom_agents.user_agents.asking import success
-from tests.support.linked_tools import Shelves, a_tool
+from tests.support.linked_tools import KnowledgeBases, a_tool
 from tests.support.records import NOW
 
 GONE = {
@@ -22,16 +22,16 @@ GONE = {
 
 
 @pytest.fixture
-def shelves() -> Shelves:
-    return Shelves()
+def bases() -> KnowledgeBases:
+    return KnowledgeBases()
 
 
-def test_the_answer_is_as_the_contract_has_it(shelves: Shelves) -> None:
-    shelves.pool.put(
+def test_the_answer_is_as_the_contract_has_it(bases: KnowledgeBases) -> None:
+    bases.pool.put(
         "Leave is 30 days.", filename="leave.pdf", page=4, score=0.9, attributes={"year": 2026}
     )
 
-    answer = shelves.ask({"query": "leave"})
+    answer = bases.ask({"query": "leave"})
 
     [result] = answer.pop("results")
     assert answer == {
@@ -55,27 +55,27 @@ def test_the_answer_is_as_the_contract_has_it(shelves: Shelves) -> None:
 
 
 def test_result_tells_the_gaps_of_its_document_whatever_its_owner_calls_so(
-    shelves: Shelves,
+    bases: KnowledgeBases,
 ) -> None:
-    shelves.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=("1 of 2 pages looks garbled: 2",))}
-    shelves.pool.put("leave is long", filename="scan.pdf", score=0.9)
-    shelves.pool.put("leave", filename="whole.pdf", score=0.8, attributes={"gaps": "none"})
+    bases.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=("1 of 2 pages looks garbled: 2",))}
+    bases.pool.put("leave is long", filename="scan.pdf", score=0.9)
+    bases.pool.put("leave", filename="whole.pdf", score=0.8, attributes={"gaps": "none"})
 
-    answer = shelves.ask({"query": "leave"})
+    answer = bases.ask({"query": "leave"})
 
     told = [each["metadata"] for each in answer["results"]]
     assert told == [{"gaps": ["1 of 2 pages looks garbled: 2"]}, {}]
 
 
-def test_omitted_arguments_take_the_defaults_of_the_tool(shelves: Shelves) -> None:
+def test_omitted_arguments_take_the_defaults_of_the_tool(bases: KnowledgeBases) -> None:
     for number in range(9):
-        shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=number / 10)
+        bases.pool.put(f"leave {number}", filename=f"{number}.txt", score=number / 10)
 
-    answer = shelves.ask({"query": "leave"}, default_top_k=3, default_min_score=0.65)
+    answer = bases.ask({"query": "leave"}, default_top_k=3, default_min_score=0.65)
 
     assert [each["similarity"] for each in answer["results"]] == [0.8, 0.7]
     assert [each["rank"] for each in answer["results"]] == [1, 2]
-    fewer = shelves.ask({"query": "leave"}, default_top_k=1)
+    fewer = bases.ask({"query": "leave"}, default_top_k=1)
     assert fewer["resultCount"] == 1
 
 
@@ -92,12 +92,12 @@ def test_omitted_arguments_take_the_defaults_of_the_tool(shelves: Shelves) -> No
     ids=["nobody's", "the schema's", "no number", "the model's", "the user's", "both"],
 )
 def test_passages_are_left_out_only_by_a_min_score_that_was_set(
-    shelves: Shelves, config: dict[str, Any], given: dict[str, Any], shown: list[float]
+    bases: KnowledgeBases, config: dict[str, Any], given: dict[str, Any], shown: list[float]
 ) -> None:
     for score in (0.7, 0.5):
-        shelves.pool.put(f"leave {score}", filename=f"{score}.txt", score=score)
+        bases.pool.put(f"leave {score}", filename=f"{score}.txt", score=score)
 
-    answer = shelves.ask({"query": "leave", **given}, **{"default_min_score": 0.7, **config})
+    answer = bases.ask({"query": "leave", **given}, **{"default_min_score": 0.7, **config})
 
     assert [each["similarity"] for each in answer["results"]] == shown
 
@@ -107,14 +107,14 @@ def test_passages_are_left_out_only_by_a_min_score_that_was_set(
     [(None, 0.7, [0.8, 0.2]), (0.25, 0.25, [0.8]), (0.25, 0.7, [0.8]), (0.1, 0.7, [0.8])],
 )
 def test_shared_knowledge_base_keeps_the_operators_min_score(
-    shelves: Shelves, operators: float | None, users: float, shown: list[float]
+    bases: KnowledgeBases, operators: float | None, users: float, shown: list[float]
 ) -> None:
-    shelves.least_of_handbook = operators
+    bases.least_of_handbook = operators
     for score in (0.8, 0.2):
-        hold(shelves, f"leave {score}", score, "hr")
+        hold(bases, f"leave {score}", score, "hr")
     hr = Caller("alice", ("hr",))
 
-    answer = shelves.ask({"query": "leave"}, "HANDBOOK01", hr, default_min_score=users)
+    answer = bases.ask({"query": "leave"}, "HANDBOOK01", hr, default_min_score=users)
 
     assert [each["similarity"] for each in answer["results"]] == shown
 
@@ -138,12 +138,12 @@ def test_shared_knowledge_base_keeps_the_operators_min_score(
     ],
 )
 def test_numbers_beyond_the_limits_are_clamped_and_reported(
-    shelves: Shelves, given: dict[str, Any], count: int, told: str
+    bases: KnowledgeBases, given: dict[str, Any], count: int, told: str
 ) -> None:
     for number in range(30):
-        shelves.pool.put(f"leave {number}", filename=f"{number}.txt", score=0.5)
+        bases.pool.put(f"leave {number}", filename=f"{number}.txt", score=0.5)
 
-    answer = shelves.ask({"query": "leave", **given})
+    answer = bases.ask({"query": "leave", **given})
 
     assert answer["resultCount"] == count
     assert answer["metadata"]["notices"] == [told]
@@ -159,85 +159,85 @@ def test_numbers_beyond_the_limits_are_clamped_and_reported(
     ],
 )
 def test_invalid_question_is_reported_to_the_model(
-    shelves: Shelves, given: object, problem: str
+    bases: KnowledgeBases, given: object, problem: str
 ) -> None:
-    answer = shelves.ask(given)
+    answer = bases.ask(given)
 
     assert (answer["success"], answer["error"]) == (False, True)
     assert answer["message"].startswith(problem)
-    assert shelves.pool.filters == []
+    assert bases.pool.filters == []
 
 
 def test_missing_deleted_or_foreign_catalog_is_reported_in_same_words(
-    shelves: Shelves,
+    bases: KnowledgeBases,
 ) -> None:
-    shelves.pool.put("leave", user_id="bob", catalog_id="cat-2", score=0.9)
+    bases.pool.put("leave", user_id="bob", catalog_id="cat-2", score=0.9)
 
-    never, anothers = shelves.ask({"query": "leave"}, "cat-9"), shelves.ask({"query": "x"}, "cat-2")
-    shelves.catalogs.mark_deleting("cat-1", at=NOW)
-    going = shelves.ask({"query": "leave"})
+    never, anothers = bases.ask({"query": "leave"}, "cat-9"), bases.ask({"query": "x"}, "cat-2")
+    bases.catalogs.mark_deleting("cat-1", at=NOW)
+    going = bases.ask({"query": "leave"})
 
-    assert shelves.catalogs.kept["cat-1"].status is CatalogStatus.DELETING
+    assert bases.catalogs.kept["cat-1"].status is CatalogStatus.DELETING
     assert [never, anothers, going] == [GONE, GONE, GONE]
-    assert shelves.pool.filters == []
+    assert bases.pool.filters == []
 
 
-def hold(shelves: Shelves, text: str, score: float, *groups: str) -> None:
+def hold(bases: KnowledgeBases, text: str, score: float, *groups: str) -> None:
     passage = Passage(
         text=text, score=score, uri=f"s3://x/{text}", attributes={"allowed_groups": list(groups)}
     )
-    shelves.handbook.passages.append(passage)
+    bases.handbook.passages.append(passage)
 
 
-def test_shared_base_is_searched_for_the_callers_groups_only(shelves: Shelves) -> None:
-    hold(shelves, "leave for all of hr", 0.9, "hr")
-    hold(shelves, "leave of the board", 0.8, "board")
+def test_shared_base_is_searched_for_the_callers_groups_only(bases: KnowledgeBases) -> None:
+    hold(bases, "leave for all of hr", 0.9, "hr")
+    hold(bases, "leave of the board", 0.8, "board")
 
-    hr = shelves.ask({"query": "leave"}, "HANDBOOK01", Caller("alice", ("hr",)))
-    nobody = shelves.ask({"query": "leave"}, "HANDBOOK01", Caller("alice"))
+    hr = bases.ask({"query": "leave"}, "HANDBOOK01", Caller("alice", ("hr",)))
+    nobody = bases.ask({"query": "leave"}, "HANDBOOK01", Caller("alice"))
 
     assert [each["content"] for each in hr["results"]] == ["leave for all of hr"]
     assert nobody["results"] == []
 
 
 def test_tool_limits_apply_to_shared_bases_but_never_below_deployments(
-    shelves: Shelves,
+    bases: KnowledgeBases,
 ) -> None:
     for number in range(9):
-        hold(shelves, f"leave {number}", number / 10, "hr")
+        hold(bases, f"leave {number}", number / 10, "hr")
     hr = Caller("alice", ("hr",))
 
-    two = shelves.ask({"query": "leave", "topK": 2}, "HANDBOOK01", hr)
-    good = shelves.ask({"query": "leave", "topK": 9, "minScore": 0.65}, "HANDBOOK01", hr)
-    shelves.least_of_handbook = 0.75
-    shown = shelves.ask({"query": "leave", "topK": 9, "minScore": 0.1}, "HANDBOOK01", hr)
+    two = bases.ask({"query": "leave", "topK": 2}, "HANDBOOK01", hr)
+    good = bases.ask({"query": "leave", "topK": 9, "minScore": 0.65}, "HANDBOOK01", hr)
+    bases.least_of_handbook = 0.75
+    shown = bases.ask({"query": "leave", "topK": 9, "minScore": 0.1}, "HANDBOOK01", hr)
 
     assert [each["similarity"] for each in two["results"]] == [0.8, 0.7]
     assert [each["similarity"] for each in good["results"]] == [0.8, 0.7]
     assert [each["similarity"] for each in shown["results"]] == [0.8]
 
 
-def test_every_call_leaves_a_line_without_its_text(shelves: Shelves) -> None:
-    shelves.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
-    hold(shelves, "leave for all", 0.9, "hr")
+def test_every_call_leaves_a_line_without_its_text(bases: KnowledgeBases) -> None:
+    bases.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
+    hold(bases, "leave for all", 0.9, "hr")
 
-    shelves.ask({"query": "leave"})
-    shelves.ask({"query": "secret"}, "cat-9")
-    shelves.ask({"question": "secret"})
-    shelves.ask({"query": "leave"}, "HANDBOOK01", Caller("alice", ("hr",)))
+    bases.ask({"query": "leave"})
+    bases.ask({"query": "secret"}, "cat-9")
+    bases.ask({"question": "secret"})
+    bases.ask({"query": "leave"}, "HANDBOOK01", Caller("alice", ("hr",)))
 
-    assert [each.outcome for each in shelves.lines] == [
+    assert [each.outcome for each in bases.lines] == [
         "success",
         "KnowledgeBaseNotFound",
         "ValidationError",
         "success",
     ]
-    assert shelves.lines[0].document_ids == ("doc-leave.pdf",)
+    assert bases.lines[0].document_ids == ("doc-leave.pdf",)
     # Nobody but Stackroom's own pool knows our ids.
-    assert shelves.lines[3].document_ids == ("s3://x/leave%20for%20all",)
-    catalogs = [each.catalog_id for each in shelves.lines]
+    assert bases.lines[3].document_ids == ("s3://x/leave%20for%20all",)
+    catalogs = [each.catalog_id for each in bases.lines]
     assert catalogs == ["cat-1", "cat-9", "cat-1", "HANDBOOK01"]
-    assert "secret" not in str(shelves.lines)
+    assert "secret" not in str(bases.lines)
 
 
 @pytest.mark.parametrize(("kept", "told"), [(True, True), (None, False)])
@@ -266,10 +266,10 @@ def test_answer_says_whether_the_question_vector_was_cached(
     ]
 
 
-def test_weak_passages_are_announced_to_the_model(shelves: Shelves) -> None:
-    shelves.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
+def test_weak_passages_are_announced_to_the_model(bases: KnowledgeBases) -> None:
+    bases.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
 
-    answer = shelves.ask({"query": "stolen valve"})
+    answer = bases.ask({"query": "stolen valve"})
 
     assert answer["resultCount"] == 1
     assert answer["metadata"]["notices"] == [WEAK_NOTICE]

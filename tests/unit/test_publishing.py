@@ -60,7 +60,7 @@ class Queue:
 
 
 @dataclass
-class Book(FakeEvents):
+class FailingEvents(FakeEvents):
     refuses: str = ""
     error: Exception = THROTTLED
 
@@ -83,7 +83,7 @@ def event(number: int, user_id: str = "alice", record: Stated | None = None) -> 
 
 @dataclass
 class World:
-    book: Book = field(default_factory=Book)
+    book: FailingEvents = field(default_factory=FailingEvents)
     bus: Bus = field(default_factory=Bus)
     webhooks: FakeWebhooks = field(default_factory=FakeWebhooks)
     queue: Queue = field(default_factory=Queue)

@@ -30,7 +30,7 @@ from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.place_maps import FakePlaceMaps
-from tests.support.retrieval import ALICE, CatalogShelf, World
+from tests.support.retrieval import ALICE, CountingCatalogs, World
 
 
 @pytest.fixture
@@ -452,7 +452,7 @@ FINANCE = {"allowed_groups": ["finance", "board"]}
 class Deployed:
     """Two knowledge bases over which documents can be shared."""
 
-    catalogs: CatalogShelf
+    catalogs: CountingCatalogs
     first: FakeKnowledgeBase
     second: FakeKnowledgeBase
     sharing: bool = True
@@ -470,7 +470,7 @@ class Deployed:
 
 @pytest.fixture
 def deployed() -> Deployed:
-    deployed = Deployed(CatalogShelf(), FakeKnowledgeBase(), FakeKnowledgeBase())
+    deployed = Deployed(CountingCatalogs(), FakeKnowledgeBase(), FakeKnowledgeBase())
     deployed.catalogs.put("cat-bob", "KB1", user_id="bob")
     return deployed
 

@@ -70,14 +70,14 @@ def test_vectors_of_different_models_are_never_taken_for_each_other(other: Lengt
 def test_cache_key_is_a_hash_that_holds_no_word_of_the_question() -> None:
     kept: dict[str, Vector] = {}
 
-    class Shelf:
+    class DictCache:
         def get(self, key: str) -> Vector | None:
             return kept.get(key)
 
         def put(self, key: str, vector: Vector) -> None:
             kept[key] = vector
 
-    embeddings = CachedEmbeddings(embeddings=Lengths(), cache=Shelf())
+    embeddings = CachedEmbeddings(embeddings=Lengths(), cache=DictCache())
     embeddings.embed("leave")
 
     assert list(kept) == [f"{KEY}{hashlib.sha256(b'leave').hexdigest()}"]
@@ -115,7 +115,7 @@ def test_concurrent_equal_questions_are_embedded_once() -> None:
     assert tally.taken() == (7, 1)
 
 
-def told(embeddings: CachedEmbeddings, tenant: str | None, *texts: str) -> bool | None:
+def reports_cached(embeddings: CachedEmbeddings, tenant: str | None, *texts: str) -> bool | None:
     with asked_by(tenant) as asking:
         for text in texts:
             embeddings.embed(text)
@@ -130,23 +130,23 @@ def cached() -> CachedEmbeddings:
 def test_cache_hit_is_reported_only_for_the_tenants_own_questions(
     cached: CachedEmbeddings,
 ) -> None:
-    assert [told(cached, "alice", "leave") for _ in range(2)] == [False, True]
-    assert [told(cached, "bob", "leave") for _ in range(2)] == [False, True]
-    assert [told(cached, None, "leave") for _ in range(2)] == [None, None]
+    assert [reports_cached(cached, "alice", "leave") for _ in range(2)] == [False, True]
+    assert [reports_cached(cached, "bob", "leave") for _ in range(2)] == [False, True]
+    assert [reports_cached(cached, None, "leave") for _ in range(2)] == [None, None]
 
     assert cached.tally.taken() == (5, 1)
-    assert told(cached, "alice") is None
-    assert told(cached, "alice", "leave", "sick leave") is False
+    assert reports_cached(cached, "alice") is None
+    assert reports_cached(cached, "alice", "leave", "sick leave") is False
 
 
 def test_re_embedding_for_another_user_reveals_nothing() -> None:
     # Alice asked once, hers was dropped, and only Bob's question keeps one there.
     cached = CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache(size=1))
-    told(cached, "alice", "leave")
-    told(cached, "bob", "another")
-    told(cached, "bob", "leave")
+    reports_cached(cached, "alice", "leave")
+    reports_cached(cached, "bob", "another")
+    reports_cached(cached, "bob", "leave")
 
-    assert told(cached, "alice", "leave") is False
+    assert reports_cached(cached, "alice", "leave") is False
 
 
 def test_failed_question_does_not_count_as_asked_before() -> None:
@@ -157,10 +157,10 @@ def test_failed_question_does_not_count_as_asked_before() -> None:
     lengths = Lengths(before=throttled)
     cached = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache())
     with pytest.raises(KnowledgeBaseThrottled):
-        told(cached, "alice", "leave")
-    told(cached, "bob", "leave")
+        reports_cached(cached, "alice", "leave")
+    reports_cached(cached, "bob", "leave")
 
-    assert told(cached, "alice", "leave") is False
+    assert reports_cached(cached, "alice", "leave") is False
 
 
 def test_cached_vector_of_another_length_is_replaced() -> None:

@@ -16,7 +16,7 @@ from tests.fakes.place_maps import FakePlaceMaps
 SENTENCES = [f"Sentence number {n} of the manual says something of its own. " for n in range(9)]
 
 
-class Shelf:
+class FoundPassages:
     """Passages of documents whose places are known, or not."""
 
     def __init__(self) -> None:
@@ -42,8 +42,8 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
+def results() -> FoundPassages:
+    return FoundPassages()
 
 
 def sentences(first: int, last: int) -> str:
@@ -54,55 +54,55 @@ def at(begin: int, end: int) -> Place:
     return Place(page=1, span=(begin, end))
 
 
-def test_passages_that_overlap_become_one_wherever_they_were_found(shelf: Shelf) -> None:
-    shelf.find(sentences(3, 6))
-    shelf.find("Nothing to do with it.")
-    shelf.find(sentences(1, 4))
-    shelf.find(sentences(5, 7))
+def test_passages_that_overlap_become_one_wherever_they_were_found(results: FoundPassages) -> None:
+    results.find(sentences(3, 6))
+    results.find("Nothing to do with it.")
+    results.find(sentences(1, 4))
+    results.find(sentences(5, 7))
 
-    assert shelf.texts() == [sentences(1, 7), "Nothing to do with it."]
-    assert [each.passage.score for each in shelf.excerpts()] == [1.0, 0.99]
-
-
-def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(shelf: Shelf) -> None:
-    shelf.find(sentences(0, 8))
-    shelf.find(sentences(3, 5))
-
-    assert shelf.texts() == [sentences(0, 8)]
+    assert results.texts() == [sentences(1, 7), "Nothing to do with it."]
+    assert [each.passage.score for each in results.excerpts()] == [1.0, 0.99]
 
 
-def test_three_passages_are_the_most_that_become_one(shelf: Shelf) -> None:
+def test_a_child_of_a_parent_that_is_shown_is_not_shown_again(results: FoundPassages) -> None:
+    results.find(sentences(0, 8))
+    results.find(sentences(3, 5))
+
+    assert results.texts() == [sentences(0, 8)]
+
+
+def test_three_passages_are_the_most_that_become_one(results: FoundPassages) -> None:
     for first in range(1, 6):
-        shelf.find(sentences(first, first + 2))
+        results.find(sentences(first, first + 2))
 
-    assert shelf.texts() == [sentences(1, 5), sentences(4, 7)]
+    assert results.texts() == [sentences(1, 5), sentences(4, 7)]
 
 
-def test_a_short_overlap_counts_where_the_places_say_so(shelf: Shelf) -> None:
-    shelf.find("One thing. See it.", place=at(0, 13))
-    shelf.find("See it. Another.", place=at(8, 20))
+def test_a_short_overlap_counts_where_the_places_say_so(results: FoundPassages) -> None:
+    results.find("One thing. See it.", place=at(0, 13))
+    results.find("See it. Another.", place=at(8, 20))
 
-    assert shelf.texts() == ["One thing. See it. Another."]
+    assert results.texts() == ["One thing. See it. Another."]
 
 
 @pytest.mark.parametrize(("begin", "is_one"), [(20, True), (21, False), (19, False), (500, False)])
 def test_passages_that_touch_become_one_if_their_places_say_so(
-    shelf: Shelf, begin: int, *, is_one: bool
+    results: FoundPassages, begin: int, *, is_one: bool
 ) -> None:
-    shelf.find("The second half.", place=at(begin, begin + 13))
-    shelf.find("The first half, which ends", place=at(0, 20))
+    results.find("The second half.", place=at(begin, begin + 13))
+    results.find("The first half, which ends", place=at(0, 20))
 
     both = "The first half, which ends\nThe second half."
-    assert (shelf.texts() == [both]) is (len(shelf.texts()) == 1) is is_one
+    assert (results.texts() == [both]) is (len(results.texts()) == 1) is is_one
 
 
-def test_passage_under_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) -> None:
-    shelf.find(sentences(1, 4), of="manual.md", place=Place(section="Crew"))
-    shelf.find(sentences(3, 6), of="manual.md", place=Place(section="Cargo"))
-    shelf.find(sentences(5, 8), of="manual.md", place=Place(section="Cargo"))
-    shelf.place_maps.put_place("manual.md", sentences(3, 8), Place(section="Cargo"))
+def test_passage_under_another_heading_is_an_excerpt_of_its_own(results: FoundPassages) -> None:
+    results.find(sentences(1, 4), of="manual.md", place=Place(section="Crew"))
+    results.find(sentences(3, 6), of="manual.md", place=Place(section="Cargo"))
+    results.find(sentences(5, 8), of="manual.md", place=Place(section="Cargo"))
+    results.place_maps.put_place("manual.md", sentences(3, 8), Place(section="Cargo"))
 
-    excerpts = shelf.excerpts()
+    excerpts = results.excerpts()
 
     assert [(each.source.section, each.text) for each in excerpts] == [
         ("Crew", sentences(1, 4)),
@@ -110,23 +110,25 @@ def test_passage_under_another_heading_is_an_excerpt_of_its_own(shelf: Shelf) ->
     ]
 
 
-def test_passage_shared_by_two_documents_is_shown_once_with_both_sources(shelf: Shelf) -> None:
-    shelf.find(sentences(1, 4))
-    shelf.find(sentences(1, 4).replace(" ", "\n"), of="copy.pdf")
-    shelf.find(sentences(1, 4), of="copy.pdf")
+def test_passage_shared_by_two_documents_is_shown_once_with_both_sources(
+    results: FoundPassages,
+) -> None:
+    results.find(sentences(1, 4))
+    results.find(sentences(1, 4).replace(" ", "\n"), of="copy.pdf")
+    results.find(sentences(1, 4), of="copy.pdf")
 
-    (excerpt,) = shelf.excerpts()
+    (excerpt,) = results.excerpts()
 
     assert excerpt.source.filename == "manual.pdf"
     assert [source.filename for source in excerpt.other_sources] == ["copy.pdf"]
 
 
-def test_a_table_of_contents_comes_last_and_is_not_lost(shelf: Shelf) -> None:
-    shelf.find("Greasing ........ 12", place=Place(page=2, is_navigation=True))
-    shelf.find("Grease it every day.", place=Place(page=12))
+def test_a_table_of_contents_comes_last_and_is_not_lost(results: FoundPassages) -> None:
+    results.find("Greasing ........ 12", place=Place(page=2, is_navigation=True))
+    results.find("Grease it every day.", place=Place(page=12))
 
-    assert shelf.texts() == ["Grease it every day.", "Greasing ........ 12"]
-    assert shelf.texts(limit=1) == ["Grease it every day."]
+    assert results.texts() == ["Grease it every day.", "Greasing ........ 12"]
+    assert results.texts(limit=1) == ["Grease it every day."]
 
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -306,11 +308,13 @@ def test_budget_holds_and_no_passage_is_lost_for_any_results(
         assert beginning == beginning.rstrip() or not last.is_cut
 
 
-def test_nearly_the_same_words_of_another_document_come_behind_the_rest(shelf: Shelf) -> None:
-    shelf.find(sentences(1, 8))
-    shelf.find(sentences(1, 8) + " Revised.", of="last-year.pdf")
-    shelf.find("Nothing to do with it.", of="other.pdf")
+def test_nearly_the_same_words_of_another_document_come_behind_the_rest(
+    results: FoundPassages,
+) -> None:
+    results.find(sentences(1, 8))
+    results.find(sentences(1, 8) + " Revised.", of="last-year.pdf")
+    results.find("Nothing to do with it.", of="other.pdf")
 
-    files = [each.source.filename for each in shelf.excerpts()]
+    files = [each.source.filename for each in results.excerpts()]
 
     assert files == ["manual.pdf", "other.pdf", "last-year.pdf"]

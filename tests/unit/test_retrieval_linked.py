@@ -25,7 +25,7 @@ from tests.fakes.knowledge_base import FakeKnowledgeBase
 NOBODY_KNOWN = None
 
 
-class Shelf(FakeKnowledgeBase):
+class ForeignBase(FakeKnowledgeBase):
     """A knowledge base of another's making: its passages have none of our attributes."""
 
     def hold(
@@ -42,17 +42,21 @@ class Shelf(FakeKnowledgeBase):
 
 
 @pytest.fixture
-def laws() -> Shelf:
-    return Shelf()
+def laws() -> ForeignBase:
+    return ForeignBase()
 
 
 @pytest.fixture
-def news() -> Shelf:
-    return Shelf()
+def news() -> ForeignBase:
+    return ForeignBase()
 
 
-def linked(knowledge_base_id: str, shelf: Shelf, **options: Any) -> LinkedKnowledgeBase:
-    return LinkedKnowledgeBase(knowledge_base_id=knowledge_base_id, knowledge_base=shelf, **options)
+def linked(
+    knowledge_base_id: str, knowledge_base: ForeignBase, **options: Any
+) -> LinkedKnowledgeBase:
+    return LinkedKnowledgeBase(
+        knowledge_base_id=knowledge_base_id, knowledge_base=knowledge_base, **options
+    )
 
 
 def search(
@@ -70,9 +74,9 @@ def contents(answer: SearchAnswer) -> list[str]:
 
 
 def test_broken_adapter_spares_other_answers_and_logs_no_question(
-    laws: Shelf, news: Shelf, caplog: pytest.LogCaptureFixture
+    laws: ForeignBase, news: ForeignBase, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broken = Shelf()
+    broken = ForeignBase()
     broken.fails("retrieve", LookupError("nothing for annual leave"))
     laws.hold("annual leave is a right")
 
@@ -86,7 +90,9 @@ def test_broken_adapter_spares_other_answers_and_logs_no_question(
     assert "annual leave" not in str(vars(record))
 
 
-def test_each_passage_names_the_knowledge_base_that_it_is_from(laws: Shelf, news: Shelf) -> None:
+def test_each_passage_names_the_knowledge_base_that_it_is_from(
+    laws: ForeignBase, news: ForeignBase
+) -> None:
     laws.hold("annual leave is a right", name="rights.txt")
     laws.hold("annual leave is thirty days", name="days.txt")
     news.hold("annual leave is thirty days", name="copy.txt")
@@ -101,7 +107,7 @@ def test_each_passage_names_the_knowledge_base_that_it_is_from(laws: Shelf, news
     assert told == {"rights.txt": "LAWS", "days.txt": "LAWS", "copy.txt": "NEWS"}
 
 
-def test_two_groups_see_one_document_each_and_none_sees_none(laws: Shelf) -> None:
+def test_two_groups_see_one_document_each_and_none_sees_none(laws: ForeignBase) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff", "board"]}, name="1")
     laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
     laws.hold("annual leave of nobody", name="3")
@@ -113,7 +119,7 @@ def test_two_groups_see_one_document_each_and_none_sees_none(laws: Shelf) -> Non
     assert contents(search(base, caller=Caller("dee", ("",)))) == []
 
 
-def test_six_groups_take_two_queries_and_their_answers_are_one(laws: Shelf) -> None:
+def test_six_groups_take_two_queries_and_their_answers_are_one(laws: ForeignBase) -> None:
     groups = tuple(f"team-{number}" for number in range(6))
     for number, group in enumerate(groups):
         score = 0.3 + number / 10
@@ -140,7 +146,7 @@ def test_six_groups_take_two_queries_and_their_answers_are_one(laws: Shelf) -> N
 
 @pytest.mark.parametrize("caller", [None, Caller(""), Caller("!rejected", ("staff",))])
 def test_base_that_separates_callers_is_not_searched_without_identity(
-    laws: Shelf, news: Shelf, caller: Caller | None
+    laws: ForeignBase, news: ForeignBase, caller: Caller | None
 ) -> None:
     bases = (linked("LAWS", laws, groups_in="team"), linked("NEWS", news))
 
@@ -150,14 +156,16 @@ def test_base_that_separates_callers_is_not_searched_without_identity(
     assert (laws.filters, news.filters) == ([], [])
 
 
-def test_public_knowledge_base_needs_no_identity_and_no_filter(laws: Shelf) -> None:
+def test_public_knowledge_base_needs_no_identity_and_no_filter(laws: ForeignBase) -> None:
     laws.hold("annual leave is a right")
 
     assert contents(search(linked("LAWS", laws), caller=None)) == ["annual leave is a right"]
     assert laws.filters == [None]
 
 
-def test_answer_of_a_store_that_ignores_the_filter_is_discarded(laws: Shelf, news: Shelf) -> None:
+def test_answer_of_a_store_that_ignores_the_filter_is_discarded(
+    laws: ForeignBase, news: ForeignBase
+) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
     laws.hold("annual leave of guests", attributes={"team": ["guests"]}, name="2")
     laws.ignores_filters = True
@@ -173,7 +181,7 @@ def test_answer_of_a_store_that_ignores_the_filter_is_discarded(laws: Shelf, new
     assert list(answer.failures) == ["LAWS"]
 
 
-def test_users_documents_stay_private_in_a_pool_linked_by_mistake(laws: Shelf) -> None:
+def test_users_documents_stay_private_in_a_pool_linked_by_mistake(laws: ForeignBase) -> None:
     laws.put("annual leave of alice", user_id="alice", catalog_id="cat-1")
     laws.hold("annual leave is a right")
 
@@ -183,7 +191,7 @@ def test_users_documents_stay_private_in_a_pool_linked_by_mistake(laws: Shelf) -
     assert answer.withheld == 1
 
 
-def test_an_attribute_that_names_groups_opens_no_users_document_there(laws: Shelf) -> None:
+def test_an_attribute_that_names_groups_opens_no_users_document_there(laws: ForeignBase) -> None:
     laws.hold("annual leave of staff", attributes={"team": ["staff"]}, name="1")
     laws.hold(
         "annual leave of alice",
@@ -202,7 +210,7 @@ def test_an_attribute_that_names_groups_opens_no_users_document_there(laws: Shel
     assert answer.withheld == 1
 
 
-class Endless(Shelf):
+class Endless(ForeignBase):
     """Answers when it is let go, and not before."""
 
     def __init__(self) -> None:
@@ -212,7 +220,7 @@ class Endless(Shelf):
         self.after("retrieve", lambda *_, **__: self.answered.set())
 
 
-def test_late_knowledge_base_has_failed_and_the_others_answer(laws: Shelf) -> None:
+def test_late_knowledge_base_has_failed_and_the_others_answer(laws: ForeignBase) -> None:
     laws.hold("annual leave is a right")
     late = Endless()
     late.hold("annual leave is late", name="late.txt")
@@ -226,7 +234,7 @@ def test_late_knowledge_base_has_failed_and_the_others_answer(laws: Shelf) -> No
     assert late.answered.wait(timeout=120)
 
 
-def test_linked_document_of_an_owner_is_hidden_from_others(laws: Shelf) -> None:
+def test_linked_document_of_an_owner_is_hidden_from_others(laws: ForeignBase) -> None:
     for owner in ("ann", "bob"):
         laws.hold(f"annual leave of {owner}", name=owner, attributes={"owner": owner})
     laws.hold("annual leave of nobody", name="nobody")
@@ -238,7 +246,7 @@ def test_linked_document_of_an_owner_is_hidden_from_others(laws: Shelf) -> None:
         search(base)
 
 
-def test_owner_and_group_are_both_demanded(laws: Shelf) -> None:
+def test_owner_and_group_are_both_demanded(laws: ForeignBase) -> None:
     for number, (owner, team) in enumerate((("ann", "hr"), ("ann", "it"), ("bob", "hr"))):
         laws.hold(
             f"annual leave of {owner} in {team}",
@@ -255,7 +263,7 @@ def test_owner_and_group_are_both_demanded(laws: Shelf) -> None:
 
 @pytest.mark.parametrize("attributes", [{"owner": "bob"}, {"owner": ["bob"]}, {}])
 def test_answer_with_another_owners_document_is_discarded(
-    laws: Shelf, attributes: dict[str, object]
+    laws: ForeignBase, attributes: dict[str, object]
 ) -> None:
     laws.ignores_filters = True
     laws.hold("annual leave of ann", name="ann", attributes={"owner": "ann"})
@@ -267,7 +275,7 @@ def test_answer_with_another_owners_document_is_discarded(
 
 
 def test_document_with_a_list_of_owners_is_withheld_and_others_are_found(
-    laws: Shelf, caplog: pytest.LogCaptureFixture
+    laws: ForeignBase, caplog: pytest.LogCaptureFixture
 ) -> None:
     laws.hold("annual leave of ann", name="ann", attributes={"owner": "ann"})
     laws.hold("annual leave of several", name="all", attributes={"owner": ["ann", "bob"]})
@@ -279,7 +287,7 @@ def test_document_with_a_list_of_owners_is_withheld_and_others_are_found(
 
 
 def test_uploaders_own_attribute_never_makes_an_owner_in_our_pool(
-    laws: Shelf,
+    laws: ForeignBase,
 ) -> None:
     ours = {"user_id": "bob", "catalog_id": "cat-1", "document_id": "doc-1"}
     laws.hold("annual leave of bob", attributes={**ours, "owner": "ann"})
@@ -290,7 +298,7 @@ def test_uploaders_own_attribute_never_makes_an_owner_in_our_pool(
     ]
 
 
-def test_an_answer_says_how_near_its_passages_are(laws: Shelf) -> None:
+def test_an_answer_says_how_near_its_passages_are(laws: ForeignBase) -> None:
     laws.hold("The pump is greased every 200 hours.")
 
     def relevance(query: str) -> Relevance | None:
@@ -303,7 +311,7 @@ def test_an_answer_says_how_near_its_passages_are(laws: Shelf) -> None:
     assert relevance("pump greased") is None
 
 
-def test_negative_score_is_shown_without_a_least_score(laws: Shelf) -> None:
+def test_negative_score_is_shown_without_a_least_score(laws: ForeignBase) -> None:
     opposite = Passage(text="annual leave is the opposite", score=-0.2, uri="s3://theirs/a.txt")
     laws.retrieve = lambda *_, **__: Retrieved(passages=(opposite,))  # type: ignore[method-assign]
 

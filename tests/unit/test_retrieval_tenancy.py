@@ -202,16 +202,16 @@ def test_no_filter_makes_a_member_of_a_group_that_the_token_does_not_name(
 
 def test_operator_accepts_only_the_origin_that_the_documents_id_proves() -> None:
     asked, other = (document_id_of("cat-1", name) for name in ("asked.txt", "other.txt"))
-    shelf, attributes = FakeKnowledgeBase(), {"document_id": asked}
+    base, attributes = FakeKnowledgeBase(), {"document_id": asked}
     for name, custom_id in (
         ("other.txt", other),
         ("other.txt", asked),
         ("asked.txt", None),
         ("asked.txt", other),
     ):
-        shelf.put("text", filename=name, attributes=attributes, custom_id=custom_id)
-    unproven = tuple(shelf.passages)
-    proven = shelf.put("text", filename="asked.txt", attributes=attributes, custom_id=asked)
+        base.put("text", filename=name, attributes=attributes, custom_id=custom_id)
+    unproven = tuple(base.passages)
+    proven = base.put("text", filename="asked.txt", attributes=attributes, custom_id=asked)
 
     operator = Operator()
 
@@ -263,7 +263,7 @@ def a_passage(catalog_id: str = "cat-shared", source: str | None = SHARED, **tol
     return replace(Passage(text="", score=1, data_source_id=source, attributes=attributes), **told)
 
 
-def saying(passage: Passage, **attributes: object) -> Passage:
+def with_attributes(passage: Passage, **attributes: object) -> Passage:
     return replace(passage, attributes={**passage.attributes, **attributes})
 
 
@@ -324,18 +324,18 @@ UNPROVEN = {
     "of a catalog that was never placed": a_passage("cat-unplaced", None),
     "of a catalog that is gone": a_passage("cat-gone"),
     "of another's catalog": a_passage("cat-bob"),
-    "of another's catalog, by the data source": saying(
+    "of another's catalog, by the data source": with_attributes(
         a_passage("cat-mallory", MALLORYS), catalog_id="cat-shared", document_id=DOCUMENT
     ),
-    "the id of another file": saying(
+    "the id of another file": with_attributes(
         a_passage(), document_id=document_id_of("cat-shared", "other.txt")
     ),
-    "the id of another catalog's file": saying(
+    "the id of another catalog's file": with_attributes(
         a_passage(), document_id=document_id_of("cat-bob", "plan.txt")
     ),
-    "another file's name": saying(a_passage(), filename="other.txt"),
-    "another catalog of hers": saying(a_passage(), catalog_id="cat-own"),
-    "an id in a list": saying(a_passage(), document_id=[DOCUMENT]),
+    "another file's name": with_attributes(a_passage(), filename="other.txt"),
+    "another catalog of hers": with_attributes(a_passage(), catalog_id="cat-own"),
+    "an id in a list": with_attributes(a_passage(), document_id=[DOCUMENT]),
     "the right id, and another's data source": a_passage(source=MALLORYS, custom_id=DOCUMENT),
     "the right id, and another data source of hers": a_passage(source=OWN, custom_id=DOCUMENT),
     "another id that is told": a_passage(custom_id=document_id_of("cat-bob", "plan.txt")),
@@ -364,7 +364,7 @@ def test_foreign_document_is_never_shown_whatever_its_sidecar_says(
     source: str | None, catalog_id: str, named: str, filename: str
 ) -> None:
     """A sidecar may say anything; the object, or the data source, is another's all the same."""
-    said = saying(
+    said = with_attributes(
         a_passage(catalog_id, source),
         document_id=document_id_of(named, filename),
         filename=filename,

@@ -21,15 +21,16 @@ def contents(response: Response) -> list[str]:
     return [result["content"] for result in results]
 
 
-def asked(query: str, retrieval: Retrieval) -> Response:
+def answer_to(query: str, retrieval: Retrieval) -> Response:
     return knowledge_base_retrieve({"query": query}, caller=Caller("alice"), retrieval=retrieval)
 
 
 def test_passages_that_do_not_answer_are_marked_weak_with_a_notice() -> None:
     weak, strong = (
-        asked(question, a_retrieval(a_shelf(0.1))) for question in ("stolen valve", "pump greased")
+        answer_to(question, a_retrieval(pump_manual(0.1)))
+        for question in ("stolen valve", "pump greased")
     )
-    nothing = asked("pump", a_retrieval(FakeKnowledgeBase()))
+    nothing = answer_to("pump", a_retrieval(FakeKnowledgeBase()))
 
     assert contents(weak) == contents(strong) == ["The pump is greased every 200 hours."]
     assert metadata(weak)["relevance"] == "weak"
@@ -43,14 +44,14 @@ def test_a_threshold_leaves_out_and_no_notice_speaks_of_passages() -> None:
     answer = knowledge_base_retrieve(
         {"query": "stolen valve", "min_score": 0.5},
         caller=Caller("alice"),
-        retrieval=a_retrieval(a_shelf(0.1)),
+        retrieval=a_retrieval(pump_manual(0.1)),
     )
 
     assert (answer["success"], contents(answer)) == (True, [])
     assert "relevance_notice" not in metadata(answer)
 
 
-def a_shelf(similarity: float) -> FakeKnowledgeBase:
+def pump_manual(similarity: float) -> FakeKnowledgeBase:
     knowledge_base = FakeKnowledgeBase()
     knowledge_base.put("The pump is greased every 200 hours.", similarity=similarity)
     return knowledge_base
@@ -60,7 +61,7 @@ def test_answer_says_how_it_was_searched_and_why_not_as_configured() -> None:
     knowledge_base = FakeKnowledgeBase()
     knowledge_base.search, knowledge_base.notice = Search.RANKED, "the index is BUILDING"
 
-    response = asked("annual leave", a_retrieval(knowledge_base))
+    response = answer_to("annual leave", a_retrieval(knowledge_base))
 
     assert metadata(response)["search"] == "semantic+text"
     assert metadata(response)["search_notices"] == {"KB1": "the index is BUILDING"}
@@ -73,7 +74,7 @@ def test_passage_tells_the_gaps_of_its_document_and_no_other_does() -> None:
     knowledge_base.put("annual leave is long", filename="scan.pdf", score=0.9)
     knowledge_base.put("annual leave, and gaps", filename="whole.pdf", score=0.8)
 
-    response = asked("annual leave", replace(a_retrieval(knowledge_base), documents=world))
+    response = answer_to("annual leave", replace(a_retrieval(knowledge_base), documents=world))
 
     results = response["results"]
     assert isinstance(results, list)
@@ -91,7 +92,7 @@ def metadata(response: Response) -> dict[str, object]:
 def test_throttled_answer_says_when_to_retry(known: int | None, told: dict[str, int]) -> None:
     throttled = KnowledgeBaseThrottled("Retrieve", retry_after=known)
 
-    response = asked("annual leave?", a_retrieval(FakeKnowledgeBase(failure=throttled)))
+    response = answer_to("annual leave?", a_retrieval(FakeKnowledgeBase(failure=throttled)))
 
     of_call = dict(metadata(response))
     del of_call["failed_knowledge_bases"]

@@ -87,7 +87,7 @@ def a_passage(catalog: Catalog = HERS, **told: Any) -> Passage:
     return replace(passage, **told)
 
 
-def saying(passage: Passage, **attributes: object) -> Passage:
+def with_attributes(passage: Passage, **attributes: object) -> Passage:
     return replace(passage, attributes={**passage.attributes, **attributes})
 
 
@@ -149,7 +149,7 @@ UNPROVEN = {
     "another document's text with its id": a_passage(
         uri=text_uri(document_id=OTHER), custom_id=OTHER
     ),
-    "another document's text with its id said, too": saying(
+    "another document's text with its id said, too": with_attributes(
         a_passage(uri=text_uri(document_id=OTHER), custom_id=OTHER), document_id=OTHER
     ),
     "another document's text and the right id": a_passage(
@@ -158,13 +158,15 @@ UNPROVEN = {
     "the right text and another document's id": a_passage(custom_id=OTHER),
     "the right text and an id of nothing": a_passage(custom_id="doc-x"),
     "the right text and an empty id": a_passage(custom_id=""),
-    "another file's name": saying(a_passage(), filename="other.pdf"),
-    "another document's id in its attributes": saying(a_passage(), document_id=OTHER),
-    "no document's id in its attributes": saying(a_passage(), document_id=None),
-    "an id in a list": saying(a_passage(), document_id=[PLAN]),
-    "another catalog in its attributes": saying(a_passage(), catalog_id=SECOND.catalog_id),
-    "another user's catalog in its attributes": saying(a_passage(), catalog_id=MALLORY.catalog_id),
-    "another user's text that says it is hers": saying(
+    "another file's name": with_attributes(a_passage(), filename="other.pdf"),
+    "another document's id in its attributes": with_attributes(a_passage(), document_id=OTHER),
+    "no document's id in its attributes": with_attributes(a_passage(), document_id=None),
+    "an id in a list": with_attributes(a_passage(), document_id=[PLAN]),
+    "another catalog in its attributes": with_attributes(a_passage(), catalog_id=SECOND.catalog_id),
+    "another user's catalog in its attributes": with_attributes(
+        a_passage(), catalog_id=MALLORY.catalog_id
+    ),
+    "another user's text that says it is hers": with_attributes(
         a_passage(MALLORY, data_source_id=SHARED), user_id="alice"
     ),
     "a text of a catalog that is gone": a_passage(GONE),
@@ -223,7 +225,7 @@ def test_passage_is_shown_only_if_its_text_is_the_attributes_own(
 ) -> None:
     uri = text_uri(user_id=owner, catalog_id=folder, document_id=document_id)
     told = a_passage(uri=uri, custom_id=custom_id, data_source_id=source)
-    passage = saying(told, catalog_id=said, document_id=document_id)
+    passage = with_attributes(told, catalog_id=said, document_id=document_id)
 
     shown = [is_shown(passage, view) for view in views()]
 
@@ -233,7 +235,7 @@ def test_passage_is_shown_only_if_its_text_is_the_attributes_own(
 
 
 def test_text_of_a_rejected_file_belongs_to_nobody() -> None:
-    passage = saying(a_passage(), user_id="!rejected")
+    passage = with_attributes(a_passage(), user_id="!rejected")
 
     assert [is_shown(passage, view) for view in views()] == [False, False, False, True]
 

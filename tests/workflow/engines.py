@@ -22,7 +22,7 @@ HERE = [each for each in WAYS.steps if each.decides and WAYS.over(each, avoiding
 
 
 @dataclass(frozen=True)
-class Told:
+class TokenReply:
     """Whoever has the task token answers it, or fails with the error."""
 
     error: str | None = None
@@ -39,7 +39,7 @@ def says(*outcomes: str) -> list[Reply]:
 
 
 # By retries, and by tokens.
-SCRIPTS: Mapping[str, Sequence[Reply | Told]] = {
+SCRIPTS: Mapping[str, Sequence[Reply | TokenReply]] = {
     "retries": [
         *fails("RecordChanged"),
         *fails("Sandbox.Timedout"),
@@ -60,11 +60,11 @@ SCRIPTS: Mapping[str, Sequence[Reply | Told]] = {
         *fails("RecordChanged"),
         *fails("AssertionError"),
     ],
-    "queued": [*says("ready", "queued"), Told(), *says("started", "settled", "released")],
+    "queued": [*says("ready", "queued"), TokenReply(), *says("started", "settled", "released")],
     "a turn that fails": [
         *says("ready", "queued"),
-        Told("StoreUnavailable"),
-        Told("Odd"),
+        TokenReply("StoreUnavailable"),
+        TokenReply("Odd"),
         *says("recorded"),
     ],
     "a queue that can't be entered": [
@@ -79,7 +79,7 @@ SCRIPTS: Mapping[str, Sequence[Reply | Told]] = {
 class Scripted:
     """Functions that answer in order, whoever is called; `tell` is what a token is for."""
 
-    answers: deque[Reply | Told]
+    answers: deque[Reply | TokenReply]
     tell: Callable[[str, str | None], object]
     events: list[Payload] = field(default_factory=list)
 
@@ -108,7 +108,7 @@ class Went:
         return [state for what, state, _ in self.lines if what == "entered"]
 
 
-def strictly(answers: Sequence[Reply | Told]) -> Went:
+def strictly(answers: Sequence[Reply | TokenReply]) -> Went:
     """Run the machine with moto's interpreter."""
     client: Any = boto3.client("stepfunctions", region_name="us-east-1")
 

@@ -34,7 +34,7 @@ from tests.workflow.engines import (
     SCRIPTS,
     WAYS,
     Scripted,
-    Told,
+    TokenReply,
     Went,
     strictly,
     went,
@@ -52,7 +52,7 @@ BEYOND = {"AdmitIngestion"}
 UNKNOWN_TO_MINISTACK = {"a queue that can't be entered"}
 
 
-def locally(answers: Sequence[Reply | Told]) -> Went:
+def locally(answers: Sequence[Reply | TokenReply]) -> Went:
     """Run the machine with ministack's interpreter, without its server, functions and waits."""
 
     def tell(token: str, error: str | None) -> None:
@@ -93,7 +93,7 @@ def locally(answers: Sequence[Reply | Told]) -> Went:
     return went(execution, execution["events"], functions)
 
 
-def walked(answers: Sequence[Reply | Told]) -> tuple[Went, int]:
+def walked(answers: Sequence[Reply | TokenReply]) -> tuple[Went, int]:
     """Run the machine in simulated time, and return the counted transitions too."""
     hub, bill = Hub(), Bill()
     functions = simulated.Functions(hub, bill)

@@ -24,7 +24,7 @@ def sleeping(seconds: float) -> Any:
     return lambda connection: connection.execute("SELECT pg_sleep(%s)", (seconds,))
 
 
-def asked(connections: Connections, work: Any = backend, **options: Any) -> Any:
+def read_rows(connections: Connections, work: Any = backend, **options: Any) -> Any:
     return connections.read("Search", work, user_id="alice", **options)
 
 
@@ -35,7 +35,7 @@ def test_connections_are_reused_and_reopened_after_the_server_closes_them(
     of_alice = database.repository.of("alice")
     first = of_alice.search_similar("handbook", EAST)
 
-    assert asked(database.reading) == asked(database.reading)
+    assert read_rows(database.reading) == read_rows(database.reading)
     for _ in range(2):
         assert database.server.hang_up() > 0
         assert of_alice.search_similar("handbook", EAST) == first
@@ -55,10 +55,10 @@ def test_connection_lost_mid_query_is_retried_once_but_never_for_writes(
         return connection.info.backend_pid
 
     loses = 1
-    assert asked(database.reading, lose) not in lost
+    assert read_rows(database.reading, lose) not in lost
     loses = 3
     with pytest.raises(KnowledgeBaseUnavailable, match="Search answered"):
-        asked(database.reading, lose)
+        read_rows(database.reading, lose)
     assert len(lost) == 3
     loses = 9
     with pytest.raises(KnowledgeBaseUnavailable, match="Write answered"):
@@ -67,10 +67,10 @@ def test_connection_lost_mid_query_is_retried_once_but_never_for_writes(
 
 
 def test_a_statement_is_cancelled_in_the_server_at_the_deadline(database: Database) -> None:
-    asked(database.reading)
+    read_rows(database.reading)
 
     with pytest.raises(KnowledgeBaseUnavailable, match="Search answered 57014"):
-        asked(database.reading, sleeping(60), deadline=Deadline.after(0.3))
+        read_rows(database.reading, sleeping(60), deadline=Deadline.after(0.3))
 
     with database.as_superuser() as connection:
         running = """
@@ -80,18 +80,18 @@ def test_a_statement_is_cancelled_in_the_server_at_the_deadline(database: Databa
         assert connection.execute(running, (READING,)).fetchone() == (0,)
     impatient = database.server.connections(READING, database.name, statement_seconds=0.3)
     with impatient as connections, pytest.raises(KnowledgeBaseUnavailable, match="57014"):
-        asked(connections, sleeping(60))
+        read_rows(connections, sleeping(60))
 
 
 def test_unresponsive_server_does_not_block_its_caller(database: Database) -> None:
-    kept = asked(database.reading)
+    kept = read_rows(database.reading)
 
     with database.server.frozen():
         for _ in range(2):  # on the connection that is there, and on a new one
             with pytest.raises(KnowledgeBaseUnavailable):
-                asked(database.reading, deadline=Deadline.after(0.5))
+                read_rows(database.reading, deadline=Deadline.after(0.5))
 
-    assert asked(database.reading, deadline=Deadline.after(60)) != kept
+    assert read_rows(database.reading, deadline=Deadline.after(60)) != kept
 
 
 def test_many_threads_share_few_connections(database: Database) -> None:
@@ -119,7 +119,7 @@ def test_search_without_a_free_connection_is_throttled(
     database: Database,
 ) -> None:
     with database.server.connections(READING, database.name, most=1) as connections:
-        asked(connections)
+        read_rows(connections)
         held, released = threading.Event(), threading.Event()
 
         def hold(connection: psycopg.Connection[Any]) -> None:
@@ -127,13 +127,13 @@ def test_search_without_a_free_connection_is_throttled(
             assert released.wait(60)
 
         with ThreadPoolExecutor(1) as threads:
-            holding = threads.submit(asked, connections, hold)
+            holding = threads.submit(read_rows, connections, hold)
             assert held.wait(60)
             with pytest.raises(KnowledgeBaseThrottled, match="Search was throttled"):
-                asked(connections, deadline=Deadline.after(0.4))
+                read_rows(connections, deadline=Deadline.after(0.4))
             released.set()
             holding.result(60)
-        assert asked(connections)
+        assert read_rows(connections)
 
     with database.as_superuser() as connection:
         connection.execute("CREATE USER crowded CONNECTION LIMIT 0")
@@ -142,7 +142,7 @@ def test_search_without_a_free_connection_is_throttled(
         database.server.connections("crowded", database.name) as connections,
         pytest.raises(KnowledgeBaseThrottled, match="Search was throttled"),
     ):
-        asked(connections)
+        read_rows(connections)
 
 
 def test_refused_connection_is_reported_without_password_or_statement(
@@ -154,14 +154,16 @@ def test_refused_connection_is_reported_without_password_or_statement(
     )
 
     with pytest.raises(KnowledgeBaseUnavailable) as raised:
-        asked(connections)
+        read_rows(connections)
 
     connections.close()
     assert str(raised.value) == "Search answered OperationalError"
     assert secret not in caplog.text
     assert secret not in repr(connections)
     with pytest.raises(SearchRefused) as refused:  # nor of a statement that is wrong
-        asked(database.reading, lambda connection: connection.execute("SELECT 'secret'::integer"))
+        read_rows(
+            database.reading, lambda connection: connection.execute("SELECT 'secret'::integer")
+        )
     assert str(refused.value) == "Search answered 22P02"
 
 
@@ -173,11 +175,11 @@ def test_each_connection_is_made_with_credentials_of_its_own(database: Database)
         return {**database.server.of_user(READING, database.name), "password": passwords[-1]}
 
     connections = Connections(connecting)
-    asked(connections)
-    asked(connections)
+    read_rows(connections)
+    read_rows(connections)
     once = list(passwords)
     database.server.hang_up()
-    asked(connections)
+    read_rows(connections)
     connections.close()
 
     assert once == ["token 0"]

@@ -31,7 +31,7 @@ def compares(key: str, comparison: Comparison, value: Scalar | tuple[Scalar, ...
 
 
 @pytest.fixture
-def shelf(database: Database) -> Database:
+def filled(database: Database) -> Database:
     for name, attributes in SHELF.items():
         database.put(name, attributes=attributes)
     return database
@@ -52,9 +52,9 @@ CASES: list[tuple[Filter, set[str]]] = [
 
 
 @pytest.mark.processes
-def test_filter_finds_exactly_the_matching_passages(shelf: Database) -> None:
+def test_filter_finds_exactly_the_matching_passages(filled: Database) -> None:
     for condition, expected in CASES:
-        found = shelf.repository.search_similar("handbook", EAST, 10, condition=condition)
+        found = filled.repository.search_similar("handbook", EAST, 10, condition=condition)
 
         assert {each.content for each in found} == expected, condition
 

@@ -81,13 +81,13 @@ def rds(service: str) -> Any:
     )
 
 
-def told(database: Database, **members: Any) -> str:
+def settings_json(database: Database, **members: Any) -> str:
     local = {"host": database.server.socket, "database": database.name, "isLocal": True}
     return json.dumps([{**ENTRY, **local, "embeddingDimensions": 256, **members}])
 
 
 def found_for(database: Database, caller: Caller | None, **members: Any) -> list[str]:
-    retrieval = linked_retrieval(linked_settings(told(database, **members)), client)
+    retrieval = linked_retrieval(linked_settings(settings_json(database, **members)), client)
     answer = retrieval.search(SearchArguments(query="leave"), caller)
     return [result.text for result in answer.results]
 
@@ -116,7 +116,7 @@ def test_each_user_finds_only_own_documents_within_the_fixed_filter(
 def test_tables_of_other_dimensions_fail_without_a_word_of_the_question(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings = linked_settings(told(database, embeddingDimensions=512))
+    settings = linked_settings(settings_json(database, embeddingDimensions=512))
     retrieval = linked_retrieval(settings, lambda _service: FixedModel(512))
 
     with pytest.raises(RetrievalFailed):

@@ -23,7 +23,7 @@ from simulator.tests.running import ministack
 from simulator.tests.world import REGION, World
 from stackroom_agents.batch import event_agent
 from stackroom_local.clients import endpoint_variables
-from tests.agents.models import Asked, PlayedModel, Said
+from tests.agents.models import Asked, ModelOutput, PlayedModel
 from tests.support.lambda_context import Context
 from tests.workflow.functions import forget_clients
 
@@ -122,7 +122,7 @@ class LinkedStage:
         return entries
 
 
-def _obeying(asked: Asked, said: Sequence[Call]) -> Said:
+def _obeying(asked: Asked, said: Sequence[Call]) -> ModelOutput:
     """Makes its calls, then those that a document demands, and then says all that it was told."""
     if asked.turn < len(said):
         return said[asked.turn]

@@ -49,18 +49,18 @@ FOUND = ToolStep(
 
 
 @dataclass(frozen=True)
-class Books:
+class AgentStores:
     agents: AgentBook
     runs: AgentRunBook
     chats: ChatBook
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
-def books(request: pytest.FixtureRequest) -> Books:
+def agent_stores(request: pytest.FixtureRequest) -> AgentStores:
     if request.param == "fake":
-        return Books(FakeAgents(), FakeAgentRuns(), FakeChats())
+        return AgentStores(FakeAgents(), FakeAgentRuns(), FakeChats())
     client = request.getfixturevalue("dynamodb")
-    return Books(
+    return AgentStores(
         DynamoAgents(client=client, table=CONTROL_TABLE),
         DynamoAgentRuns(client=client, table=CONTROL_TABLE),
         DynamoChats(client=client, table=CONTROL_TABLE),
@@ -96,9 +96,9 @@ each_kind = pytest.mark.parametrize(
 
 @each_kind
 def test_record_reads_back_for_its_user_only_and_refuses_stale_writes(
-    books: Books, kind: str, record: Agent | AgentRun, change: dict[str, Any]
+    agent_stores: AgentStores, kind: str, record: Agent | AgentRun, change: dict[str, Any]
 ) -> None:
-    book: Any = getattr(books, kind)
+    book: Any = getattr(agent_stores, kind)
 
     saved = book.save(record)
     read = book.get("alice", record.id)
@@ -113,42 +113,42 @@ def test_record_reads_back_for_its_user_only_and_refuses_stale_writes(
     assert book.get("alice", record.id) == record.model_copy(update={**change, "version": 2})
 
 
-def test_a_user_sees_the_own_agents(books: Books) -> None:
-    mine = [books.agents.save(an_agent(number)) for number in (1, 2)]
-    books.agents.save(an_agent(3, user_id="bob"))
+def test_a_user_sees_the_own_agents(agent_stores: AgentStores) -> None:
+    mine = [agent_stores.agents.save(an_agent(number)) for number in (1, 2)]
+    agent_stores.agents.save(an_agent(3, user_id="bob"))
 
-    assert list(books.agents.of_user("alice")) == mine
-    assert list(books.agents.of_user("carol")) == []
+    assert list(agent_stores.agents.of_user("alice")) == mine
+    assert list(agent_stores.agents.of_user("carol")) == []
 
 
 def test_agent_is_removed_only_by_its_user_and_not_restored_by_late_write(
-    books: Books,
+    agent_stores: AgentStores,
 ) -> None:
-    read = books.agents.save(an_agent())
+    read = agent_stores.agents.save(an_agent())
 
-    by_another = books.agents.remove("bob", "agent-1")
-    still_there = books.agents.get("alice", "agent-1")
-    removed = [books.agents.remove("alice", "agent-1") for _ in range(2)]
+    by_another = agent_stores.agents.remove("bob", "agent-1")
+    still_there = agent_stores.agents.get("alice", "agent-1")
+    removed = [agent_stores.agents.remove("alice", "agent-1") for _ in range(2)]
 
     assert not by_another
     assert still_there == read
     assert removed == [True, False]
-    assert books.agents.get("alice", "agent-1") is None
+    assert agent_stores.agents.get("alice", "agent-1") is None
     with pytest.raises(RecordChanged):
-        books.agents.save(read)
+        agent_stores.agents.save(read)
 
 
-def test_runs_are_listed_newest_first_up_to_the_limit(books: Books) -> None:
-    runs = [books.runs.save(a_run(minutes)) for minutes in (3, 1, 2)]
-    books.runs.save(a_run(4, user_id="bob"))
+def test_runs_are_listed_newest_first_up_to_the_limit(agent_stores: AgentStores) -> None:
+    runs = [agent_stores.runs.save(a_run(minutes)) for minutes in (3, 1, 2)]
+    agent_stores.runs.save(a_run(4, user_id="bob"))
     third, first, second = runs
 
-    assert list(books.runs.newest("alice")) == [third, second, first]
-    assert list(books.runs.newest("alice", since=second.created_at)) == [third, second]
-    assert list(books.runs.newest("carol")) == []
+    assert list(agent_stores.runs.newest("alice")) == [third, second, first]
+    assert list(agent_stores.runs.newest("alice", since=second.created_at)) == [third, second]
+    assert list(agent_stores.runs.newest("carol")) == []
 
 
-def test_as_many_and_as_long_steps_as_there_can_be_are_kept(books: Books) -> None:
+def test_as_many_and_as_long_steps_as_there_can_be_are_kept(agent_stores: AgentStores) -> None:
     steps: tuple[Step, ...] = ()
     long = SAID.model_copy(update={"text": "\N{GRINNING FACE}" * 100_000})
     passages = [FOUND.passages[0].model_copy(update={"content": 'ä"' * 5_000})] * 20
@@ -157,9 +157,9 @@ def test_as_many_and_as_long_steps_as_there_can_be_are_kept(books: Books) -> Non
         steps += (fitted(long if number % 2 else many, steps),)
     message = "\N{GRINNING FACE}" * LONGEST_MESSAGE
 
-    saved = books.runs.save(a_run(message=message, steps=steps))
+    saved = agent_stores.runs.save(a_run(message=message, steps=steps))
 
-    assert books.runs.get("alice", saved.id) == saved
+    assert agent_stores.runs.get("alice", saved.id) == saved
     assert all(each.is_cut for each in steps)
 
 
@@ -174,34 +174,39 @@ def test_run_record_expires_a_month_after_its_end(dynamodb: Any) -> None:
 
 
 def test_runs_are_found_by_id_and_a_removed_run_loses_its_draft(
-    books: Books,
+    agent_stores: AgentStores,
 ) -> None:
-    first, second, third = (books.runs.save(a_run(minutes)) for minutes in (1, 2, 3))
-    books.runs.keep_draft("alice", second.id, Draft(steps=0, text="Thir"))
+    first, second, third = (agent_stores.runs.save(a_run(minutes)) for minutes in (1, 2, 3))
+    agent_stores.runs.keep_draft("alice", second.id, Draft(steps=0, text="Thir"))
 
     for user in ("bob", "alice"):
-        books.runs.remove(user, second.id)
-    books.runs.remove("alice", second.id)
+        agent_stores.runs.remove(user, second.id)
+    agent_stores.runs.remove("alice", second.id)
 
-    assert books.runs.some("alice", [third.id, "run-none", second.id, first.id]) == [third, first]
-    assert books.runs.some("bob", [third.id]) == []
-    assert books.runs.draft("alice", second.id) is None
+    assert agent_stores.runs.some("alice", [third.id, "run-none", second.id, first.id]) == [
+        third,
+        first,
+    ]
+    assert agent_stores.runs.some("bob", [third.id]) == []
+    assert agent_stores.runs.draft("alice", second.id) is None
     with pytest.raises(RecordChanged):
-        books.runs.save(second)
+        agent_stores.runs.save(second)
 
 
-def test_draft_replaces_the_previous_one_and_is_not_listed_as_a_run(books: Books) -> None:
-    run = books.runs.save(a_run())
+def test_draft_replaces_the_previous_one_and_is_not_listed_as_a_run(
+    agent_stores: AgentStores,
+) -> None:
+    run = agent_stores.runs.save(a_run())
     drafts = Draft(steps=0, text="Thir"), Draft(steps=1, query="Urlaub?", knowledge_base_name="P")
 
     for each in drafts:
-        books.runs.keep_draft("alice", run.id, each)
+        agent_stores.runs.keep_draft("alice", run.id, each)
 
-    assert books.runs.draft("alice", run.id) == drafts[1]
-    assert books.runs.draft("bob", run.id) is None
-    assert list(books.runs.newest("alice")) == [run]
-    books.runs.keep_draft("alice", run.id, None)
-    assert books.runs.draft("alice", run.id) is None
+    assert agent_stores.runs.draft("alice", run.id) == drafts[1]
+    assert agent_stores.runs.draft("bob", run.id) is None
+    assert list(agent_stores.runs.newest("alice")) == [run]
+    agent_stores.runs.keep_draft("alice", run.id, None)
+    assert agent_stores.runs.draft("alice", run.id) is None
 
 
 def a_chat(number: int = 1, user_id: str = "alice", agent_id: str = "agent-1") -> Chat:
@@ -216,27 +221,27 @@ def a_chat(number: int = 1, user_id: str = "alice", agent_id: str = "agent-1") -
     )
 
 
-def test_a_conversation_is_its_users_and_its_agents(books: Books) -> None:
-    mine = [books.chats.save(a_chat(number)) for number in (1, 2)]
-    books.chats.save(a_chat(3, user_id="bob"))
-    books.chats.save(a_chat(4, agent_id="agent-2"))
+def test_a_conversation_is_its_users_and_its_agents(agent_stores: AgentStores) -> None:
+    mine = [agent_stores.chats.save(a_chat(number)) for number in (1, 2)]
+    agent_stores.chats.save(a_chat(3, user_id="bob"))
+    agent_stores.chats.save(a_chat(4, agent_id="agent-2"))
 
-    assert list(books.chats.of_agent("alice", "agent-1")) == mine[::-1]
-    assert books.chats.get("alice", "agent-1", "chat-1") == mine[0]
-    assert books.chats.get("bob", "agent-1", "chat-1") is None
-    assert books.chats.get("alice", "agent-2", "chat-1") is None
+    assert list(agent_stores.chats.of_agent("alice", "agent-1")) == mine[::-1]
+    assert agent_stores.chats.get("alice", "agent-1", "chat-1") == mine[0]
+    assert agent_stores.chats.get("bob", "agent-1", "chat-1") is None
+    assert agent_stores.chats.get("alice", "agent-2", "chat-1") is None
 
 
-def test_changed_conversation_is_neither_overwritten_nor_removed(books: Books) -> None:
-    read = books.chats.save(a_chat())
-    changed = books.chats.save(read.asked("run-2", NOW))
+def test_changed_conversation_is_neither_overwritten_nor_removed(agent_stores: AgentStores) -> None:
+    read = agent_stores.chats.save(a_chat())
+    changed = agent_stores.chats.save(read.asked("run-2", NOW))
 
     with pytest.raises(RecordChanged):
-        books.chats.save(read.asked("run-3", NOW))
-    refused = books.chats.remove(read)
-    removed = [books.chats.remove(changed) for _ in range(2)]
+        agent_stores.chats.save(read.asked("run-3", NOW))
+    refused = agent_stores.chats.remove(read)
+    removed = [agent_stores.chats.remove(changed) for _ in range(2)]
 
     assert (refused, removed) == (False, [True, True])
-    assert books.chats.get("alice", "agent-1", "chat-1") is None
+    assert agent_stores.chats.get("alice", "agent-1", "chat-1") is None
     with pytest.raises(RecordChanged):
-        books.chats.save(changed)
+        agent_stores.chats.save(changed)

@@ -20,7 +20,7 @@ from tests.support.records import NOW
 HOSTILE = '\N{CYRILLIC SMALL LETTER O}?\n{"nothing": true}\n<script>\'; {{ 7*7 }} # pk'
 
 
-def said(question: str = "How long is leave?", **more: Any) -> Feedback:
+def a_feedback(question: str = "How long is leave?", **more: Any) -> Feedback:
     given = {
         "user_id": "alice",
         "verdict": FeedbackVerdict.UP,
@@ -38,7 +38,7 @@ def book(request: pytest.FixtureRequest) -> FeedbackBook:
 
 
 def test_feedback_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) -> None:
-    whole = said(
+    whole = a_feedback(
         HOSTILE,
         origin=FeedbackOrigin.CHAT,
         catalog_id="cat-1",
@@ -49,7 +49,7 @@ def test_feedback_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) ->
     )
 
     book.keep(whole)
-    book.keep(said(user_id="bob"))
+    book.keep(a_feedback(user_id="bob"))
 
     assert list(book.of_user("alice")) == [whole]
     assert list(book.of_user("carol")) == []
@@ -57,8 +57,12 @@ def test_feedback_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) ->
 
 def test_the_last_word_on_a_question_takes_the_place_of_the_one_before(book: FeedbackBook) -> None:
     for verdict in (FeedbackVerdict.UP, FeedbackVerdict.KEPT, FeedbackVerdict.DOWN):
-        book.keep(said(verdict=verdict))
-    elsewhere = [said(catalog_id="cat-2"), said(origin=FeedbackOrigin.TOOL), said("Another?")]
+        book.keep(a_feedback(verdict=verdict))
+    elsewhere = [
+        a_feedback(catalog_id="cat-2"),
+        a_feedback(origin=FeedbackOrigin.TOOL),
+        a_feedback("Another?"),
+    ]
     for each in elsewhere:
         book.keep(each)
 
@@ -69,18 +73,18 @@ def test_the_last_word_on_a_question_takes_the_place_of_the_one_before(book: Fee
 
 
 def test_removed_feedback_is_gone_and_may_be_removed_again(book: FeedbackBook) -> None:
-    book.keep(said())
-    book.keep(said(user_id="bob"))
+    book.keep(a_feedback())
+    book.keep(a_feedback(user_id="bob"))
 
     for _ in range(2):
-        book.forget(said())
+        book.forget(a_feedback())
 
     assert list(book.of_user("alice")) == []
-    assert list(book.of_user("bob")) == [said(user_id="bob")]
+    assert list(book.of_user("bob")) == [a_feedback(user_id="bob")]
 
 
 def test_feedback_expires_in_dynamodb_after_some_months(dynamodb: Any) -> None:
-    DynamoFeedback(client=dynamodb, table=CONTROL_TABLE).keep(said())
+    DynamoFeedback(client=dynamodb, table=CONTROL_TABLE).keep(a_feedback())
 
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert int(item["expires_at"]["N"]) == int((NOW + KEPT).timestamp())
@@ -91,8 +95,8 @@ def test_feedback_written_by_another_version_is_skipped(
     dynamodb: Any,
 ) -> None:
     book = DynamoFeedback(client=dynamodb, table=CONTROL_TABLE)
-    book.keep(said())
+    book.keep(a_feedback())
     strange = {"pk": {"S": "FEEDBACK#alice"}, "sk": {"S": "1"}, "feedback": {"S": '{"mood": 1}'}}
     dynamodb.put_item(TableName=CONTROL_TABLE, Item=strange)
 
-    assert list(book.of_user("alice")) == [said()]
+    assert list(book.of_user("alice")) == [a_feedback()]

@@ -29,7 +29,7 @@ OTHER = "shared-KB2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Books:
+class SmallStores:
     """`find` makes inspection results, as the inspection does."""
 
     bookmark: Bookmark
@@ -41,10 +41,10 @@ class Books:
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
-def books(request: pytest.FixtureRequest) -> Books:
+def small_stores(request: pytest.FixtureRequest) -> SmallStores:
     if request.param == "fake":
         found = FakeInspectionResults()
-        return Books(
+        return SmallStores(
             bookmark=FakeBookmark(),
             ids=FakeIdParts(),
             receipts=FakeReceipts(),
@@ -54,7 +54,7 @@ def books(request: pytest.FixtureRequest) -> Books:
         )
     client = request.getfixturevalue("dynamodb")
     kept = DynamoInspections(client=client, table=CONTROL_TABLE)
-    return Books(
+    return SmallStores(
         bookmark=DynamoBookmark(client=client, table=CONTROL_TABLE),
         ids=DynamoIdParts(client=client, table=CONTROL_TABLE),
         receipts=DynamoReceipts(client=client, table=CONTROL_TABLE),
@@ -67,31 +67,31 @@ def books(request: pytest.FixtureRequest) -> Books:
 
 
 @pytest.fixture
-def receipts(books: Books) -> Receipts:
-    return books.receipts
+def receipts(small_stores: SmallStores) -> Receipts:
+    return small_stores.receipts
 
 
 @pytest.fixture
-def worklists(books: Books) -> Worklists:
-    return books.worklists
+def worklists(small_stores: SmallStores) -> Worklists:
+    return small_stores.worklists
 
 
-def test_the_last_cursor_is_kept_until_it_is_taken_out(books: Books) -> None:
-    cursors = [books.bookmark.read()]
+def test_the_last_cursor_is_kept_until_it_is_taken_out(small_stores: SmallStores) -> None:
+    cursors = [small_stores.bookmark.read()]
 
     for cursor in ("here", "there", None, None):
-        books.bookmark.keep(cursor)
-        cursors.append(books.bookmark.read())
+        small_stores.bookmark.keep(cursor)
+        cursors.append(small_stores.bookmark.read())
 
     assert cursors == [None, "here", "there", None, None]
 
 
-def test_parts_of_ids_come_back_as_kept_last_by_their_reading(books: Books) -> None:
+def test_parts_of_ids_come_back_as_kept_last_by_their_reading(small_stores: SmallStores) -> None:
     for reading, part, ids in (("a", 10, b"3"), ("a", 9, b"1"), ("b", 9, b"x"), ("a", 9, b"2")):
-        books.ids.keep(reading, part, ids)
+        small_stores.ids.keep(reading, part, ids)
 
-    assert list(books.ids.parts("a")) == [b"2", b"3"]
-    assert list(books.ids.parts("none")) == []
+    assert list(small_stores.ids.parts("a")) == [b"2", b"3"]
+    assert list(small_stores.ids.parts("none")) == []
 
 
 def test_the_latest_moment_is_kept_for_its_user_alone(dynamodb: Any) -> None:
@@ -151,15 +151,15 @@ def test_a_user_sees_the_own_receipts_the_newest_first(receipts: Receipts) -> No
 
 
 def test_inspection_results_are_found_by_document_and_its_version(
-    books: Books,
+    small_stores: SmallStores,
 ) -> None:
-    books.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
-    books.find(a_document(2, etag="of the old"), "the PDF is damaged")
+    small_stores.find(a_document(1, etag="etag-1"), "the PDF is encrypted")
+    small_stores.find(a_document(2, etag="of the old"), "the PDF is damaged")
 
-    old = books.results.results_for(
+    old = small_stores.results.results_for(
         [a_document(1, etag="etag-1"), a_document(2, etag="of the old")]
     )
-    new = books.results.results_for(
+    new = small_stores.results.results_for(
         [a_document(1, etag="etag-1"), a_document(2, etag="of the new"), a_document(3, etag="any")]
     )
 
@@ -169,7 +169,7 @@ def test_inspection_results_are_found_by_document_and_its_version(
     )
     assert old == {"doc-0001": encrypted, "doc-0002": damaged}
     assert new == {"doc-0001": encrypted}
-    assert books.results.results_for([]) == {}
+    assert small_stores.results.results_for([]) == {}
 
 
 @pytest.fixture(params=["fake", "dynamodb"])
@@ -208,12 +208,12 @@ def test_inspection_result_that_is_forgotten_is_found_no_more(inspections: Inspe
     assert inspections.results_for([a_document(1, etag="e1")]) == {}
 
 
-def test_documents_beyond_one_request_are_all_reported(books: Books) -> None:
+def test_documents_beyond_one_request_are_all_reported(small_stores: SmallStores) -> None:
     documents = [a_document(number, etag=f"etag-{number}") for number in range(120)]
     for document in documents:
-        books.find(document, f"of {document.document_id}")
+        small_stores.find(document, f"of {document.document_id}")
 
-    reasons = books.results.results_for(document for document in documents)
+    reasons = small_stores.results.results_for(document for document in documents)
 
     assert reasons == {
         each.document_id: Inspected(reason=why, gaps=(why,))

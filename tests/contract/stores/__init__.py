@@ -14,7 +14,7 @@ is the tests' id, and has a fixture of scope `package` for each, which gives its
 table.py names the module and conftest.py imports the fixture: that is all to be done. A store that
 `is_variant` of another's client is held to what it could break: whose is found, and how.
 
-- shelves.py: the documents that are searched, the same ones in every store
+- document_sets.py: the documents that are searched, the same ones in every store
 - worlds.py: what a world is asked for, and the troubles that it can be told to have
 - relay.py: stands between an adapter and a stand-in over HTTP; counts calls and spoils answers
 - wire.py: the same over any other protocol

@@ -30,8 +30,8 @@ from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.model.records import Catalog, DataSource, DataSourceType
 from stackroom.runs.bedrock_calls import Busy, Submission
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
+from tests.contract.stores.document_sets import QUESTION, DocumentSet, a_catalog
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
-from tests.contract.stores.shelves import QUESTION, Shelf, a_catalog
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -92,8 +92,9 @@ def client(service: str, endpoint: str, *, config: Config = _PATIENT) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class Stocked:
     """
-    A knowledge base over the documents of a shelf, as the simulator at `endpoint` has it; unless it
-    `is_crawled`, they were ingested directly.
+    A knowledge base over a document set, as the simulator at `endpoint` has it.
+
+    Unless it `is_crawled`, the documents were ingested directly.
     """
 
     endpoint: str
@@ -143,49 +144,53 @@ class Stocked:
 @dataclass(frozen=True)
 class Simulated:
     """
-    A simulator, over buckets in memory; each shelf has a bucket, and is ingested once, by a job or
-    directly.
+    A simulator over buckets in memory.
+
+    Each document set has a bucket, and is ingested once, by a job or directly.
     """
 
     endpoint: str
     _worlds: dict[str, World] = field(default_factory=dict)
     _stocked: dict[str, Stocked] = field(default_factory=dict)
 
-    def stocked(self, shelf: Shelf) -> Stocked:
+    def stocked(self, document_set: DocumentSet) -> Stocked:
         """Once its ingestion job is over, and every document is found."""
-        if shelf.name not in self._stocked:
-            world = self.world_of(shelf)
+        if document_set.name not in self._stocked:
+            world = self.world_of(document_set)
             stocked = self._empty(world)
             job = world.sync(stocked.knowledge_base_id, stocked.data_source_id)
-            assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(shelf.documents), job
-            settle(stocked.by_retrieve, shelf)
-            self._stocked[shelf.name] = stocked
-        return self._stocked[shelf.name]
+            assert job["statistics"]["numberOfNewDocumentsIndexed"] == len(
+                document_set.documents
+            ), job
+            settle(stocked.by_retrieve, document_set)
+            self._stocked[document_set.name] = stocked
+        return self._stocked[document_set.name]
 
-    def stocked_directly(self, shelf: Shelf) -> Stocked:
+    def stocked_directly(self, document_set: DocumentSet) -> Stocked:
         """
-        Ingest the shelf directly as our function does: under our ids, by our texts, with inline
-        attributes.
+        Ingest the document set directly as our function does.
+
+        That is under our ids, by our texts, and with inline attributes.
         """
-        name = f"{shelf.name}-direct"
+        name = f"{document_set.name}-direct"
         if name not in self._stocked:
-            world = self.world_of(shelf)
-            for each in shelf.documents:
+            world = self.world_of(document_set)
+            for each in document_set.documents:
                 world.put(each.text_name.key, each.text)
             stocked = self._empty(world, dataSourceConfiguration=CUSTOM)
             self._stocked[name] = replace(stocked, is_crawled=False)
-            _send(self._stocked[name], shelf)
-            settle(stocked.by_retrieve, shelf)
+            _send(self._stocked[name], document_set)
+            settle(stocked.by_retrieve, document_set)
         return self._stocked[name]
 
-    def world_of(self, shelf: Shelf) -> World:
-        """Its bucket has the shelf's name; the documents are in it, with their sidecars."""
-        if shelf.name not in self._worlds:
-            world = World(self.endpoint, S3, bucket=shelf.name, patient=True)
-            for each in shelf.documents:
+    def world_of(self, document_set: DocumentSet) -> World:
+        """Its bucket has the document set's name; the documents are in it, with their sidecars."""
+        if document_set.name not in self._worlds:
+            world = World(self.endpoint, S3, bucket=document_set.name, patient=True)
+            for each in document_set.documents:
                 world.put(each.key, each.text, each.attributes)
-            self._worlds[shelf.name] = world
-        return self._worlds[shelf.name]
+            self._worlds[document_set.name] = world
+        return self._worlds[document_set.name]
 
     def _empty(self, world: World, **source: Any) -> Stocked:
         """A knowledge base with this data source, and nothing in it."""
@@ -212,7 +217,7 @@ def simulated(folder: Path, assumptions: Assumptions | None = None) -> Iterator[
         yield Simulated(simulator.endpoint)
 
 
-def _send(stocked: Stocked, shelf: Shelf) -> None:
+def _send(stocked: Stocked, document_set: DocumentSet) -> None:
     direct = BedrockDirectDocuments(client=stocked.client("bedrock-agent"))
     source = DataSource(
         knowledge_base_id=stocked.knowledge_base_id,
@@ -222,21 +227,21 @@ def _send(stocked: Stocked, shelf: Shelf) -> None:
     documents = [
         Submission(
             document_id=each.text_name.document_id,
-            uri=f"s3://{shelf.name}/{each.text_name.key}",
+            uri=f"s3://{document_set.name}/{each.text_name.key}",
             attributes={**each.texts_and_lists, "document_id": each.text_name.document_id},
         )
-        for each in shelf.documents
+        for each in document_set.documents
     ]
     for start in range(0, len(documents), PER_CALL):
         call = documents[start : start + PER_CALL]
-        taken = direct.ingest(source, call, token=f"{shelf.name}{start:033}")
+        taken = direct.ingest(source, call, token=f"{document_set.name}{start:033}")
         assert not isinstance(taken, Busy), taken
 
 
-def settle(knowledge_base: KnowledgeBase, shelf: Shelf) -> None:
+def settle(knowledge_base: KnowledgeBase, document_set: DocumentSet) -> None:
     """Vectors may be found a while after the job, as on AWS."""
     deadline = time.monotonic() + 120
-    for user, count in Counter(each.user for each in shelf.documents).items():
+    for user, count in Counter(each.user for each in document_set.documents).items():
         assert count <= 100, "one answer must hold all of a user's"
         while True:
             found = knowledge_base.retrieve(QUESTION, Has("user_id", user), 100).passages
@@ -251,7 +256,7 @@ class BedrockWorld:
     """Searched in one way, `made` over a relay of this world's own to the simulator."""
 
     relay: Relay
-    made: Callable[[str, Shelf], KnowledgeBase]  # of the relay's endpoint
+    made: Callable[[str, DocumentSet], KnowledgeBase]  # of the relay's endpoint
     searches_at: str
     _kept: dict[str, KnowledgeBase] = field(default_factory=dict)
 
@@ -259,10 +264,10 @@ class BedrockWorld:
     def calls(self) -> int:
         return len(self.relay.calls)
 
-    def holding(self, shelf: Shelf) -> KnowledgeBase:
-        if shelf.name not in self._kept:
-            self._kept[shelf.name] = self.made(self.relay.endpoint, shelf)
-        return self._kept[shelf.name]
+    def holding(self, document_set: DocumentSet) -> KnowledgeBase:
+        if document_set.name not in self._kept:
+            self._kept[document_set.name] = self.made(self.relay.endpoint, document_set)
+        return self._kept[document_set.name]
 
     @contextmanager
     def in_trouble(self, trouble: Trouble) -> Iterator[None]:
@@ -309,8 +314,8 @@ def searched_by(
 ) -> Iterator[StoreWorld]:
     """`at` is how the path of a search ends."""
 
-    def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
-        return made(replace(simulated.stocked(shelf), endpoint=endpoint, config=ONCE))
+    def relayed(endpoint: str, document_set: DocumentSet) -> KnowledgeBase:
+        return made(replace(simulated.stocked(document_set), endpoint=endpoint, config=ONCE))
 
     with Relay(simulated.endpoint) as relay:
         yield BedrockWorld(relay=relay, made=relayed, searches_at=at)
@@ -342,15 +347,15 @@ def text_world(bedrock: Simulated) -> Iterator[StoreWorld]:
 
 @pytest.fixture(scope="package")
 def managed_world(bedrock: Simulated) -> Iterator[StoreWorld]:
-    def relayed(endpoint: str, shelf: Shelf) -> KnowledgeBase:
-        world = bedrock.world_of(shelf)
+    def relayed(endpoint: str, document_set: DocumentSet) -> KnowledgeBase:
+        world = bedrock.world_of(document_set)
         knowledge_base, source = pair(world)
         world.sync(knowledge_base, source)
         patient, once = (
             client("bedrock-agent-runtime", place, config=config)
             for place, config in ((bedrock.endpoint, _PATIENT), (endpoint, ONCE))
         )
-        settle(BedrockKnowledgeBase(patient, knowledge_base, options=_MANAGED), shelf)
+        settle(BedrockKnowledgeBase(patient, knowledge_base, options=_MANAGED), document_set)
         return BedrockKnowledgeBase(once, knowledge_base, options=_MANAGED)
 
     with Relay(bedrock.endpoint) as relay:

@@ -10,10 +10,10 @@ from tests.contract.stores.bedrock import (
     retrieve_world,
     text_world,
 )
+from tests.contract.stores.document_sets import BARE, CROWD, DOCS
 from tests.contract.stores.fake import fake_world
 from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch_world
 from tests.contract.stores.pgvector import filled, pgvector_hybrid_world, pgvector_world
-from tests.contract.stores.shelves import BARE, CROWD, DOCS
 from tests.contract.stores.table import STORES, every
 from tests.contract.stores.toy import toy_linked_world, toy_pooled_world
 from tests.contract.stores.worlds import Store, World

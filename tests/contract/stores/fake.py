@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from tests.contract.stores.shelves import Shelf
+from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.worlds import Ranks, Store, Trouble
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -29,10 +29,10 @@ class FakeWorld:
     def calls(self) -> int:
         return sum(len(each.filters) for each in self._kept.values())
 
-    def holding(self, shelf: Shelf) -> FakeKnowledgeBase:
-        if shelf.name not in self._kept:
-            self._kept[shelf.name] = _filled(shelf)
-        return self._kept[shelf.name]
+    def holding(self, document_set: DocumentSet) -> FakeKnowledgeBase:
+        if document_set.name not in self._kept:
+            self._kept[document_set.name] = _filled(document_set)
+        return self._kept[document_set.name]
 
     @contextmanager
     def in_trouble(self, trouble: Trouble) -> Iterator[None]:
@@ -47,9 +47,9 @@ class FakeWorld:
             each.failure, each.ignores_filters = None, False
 
 
-def _filled(shelf: Shelf) -> FakeKnowledgeBase:
+def _filled(document_set: DocumentSet) -> FakeKnowledgeBase:
     knowledge_base = FakeKnowledgeBase()
-    for each in shelf.documents:
+    for each in document_set.documents:
         knowledge_base.put(
             each.text,
             user_id=each.user,

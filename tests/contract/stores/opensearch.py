@@ -17,9 +17,9 @@ from stackroom_stores.opensearch.collection import Collection as Client
 from stackroom_stores.opensearch.index_layout import creation
 from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
+from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead
-from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World
 from tests.opensearch.collection import Collection, credentials
 from tests.opensearch.stand_in import REGION
@@ -53,7 +53,7 @@ STORES = {
 
 @dataclass
 class OpenSearchWorld:
-    """A collection of this world's own, behind a relay; each shelf is an index."""
+    """A collection of this world's own, behind a relay; each document set is an index."""
 
     relay: Relay
     collection: Collection
@@ -69,9 +69,9 @@ class OpenSearchWorld:
     def _searches_at(self) -> str:
         return "/_search" if self.search is Search.SEMANTIC else "/_msearch"
 
-    def holding(self, shelf: Shelf) -> KnowledgeBase:
-        if shelf.name not in self._kept:
-            self._fill(shelf)
+    def holding(self, document_set: DocumentSet) -> KnowledgeBase:
+        if document_set.name not in self._kept:
+            self._fill(document_set)
             path = urlsplit(self.collection.endpoint).path
             self._clients.append(
                 Client(
@@ -85,24 +85,24 @@ class OpenSearchWorld:
                 model=MODEL,
                 dimensions=_DIMENSIONS,
             )
-            self._kept[shelf.name] = OpenSearchKnowledgeBase(
+            self._kept[document_set.name] = OpenSearchKnowledgeBase(
                 self._clients[-1],
-                shelf.name,
+                document_set.name,
                 embeddings=CachedEmbeddings(embeddings=embeddings, cache=MemoryEmbeddingCache()),
                 search=self.search,
             )
-        return self._kept[shelf.name]
+        return self._kept[document_set.name]
 
-    def _fill(self, shelf: Shelf) -> None:
+    def _fill(self, document_set: DocumentSet) -> None:
         documents: list[dict[str, Any]] = [
             {
                 "text": each.text,
                 "vector": list(map(float, vector(each.text, _DIMENSIONS))),
-                "metadata": {**each.attributes, "source": shelf.uri_of(each)},
+                "metadata": {**each.attributes, "source": document_set.uri_of(each)},
             }
-            for each in shelf.documents
+            for each in document_set.documents
         ]
-        self.collection.fill(shelf.name, creation(dimensions=_DIMENSIONS), documents)
+        self.collection.fill(document_set.name, creation(dimensions=_DIMENSIONS), documents)
 
     @contextmanager
     def in_trouble(self, trouble: Trouble) -> Iterator[None]:

@@ -17,9 +17,9 @@ from stackroom_stores.pgvector.document_loading import Chunk, Documents, NewDocu
 from stackroom_stores.pgvector.pgvector_adapter import PgvectorKnowledgeBase
 from stackroom_stores.pgvector.repository import Repository
 from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
+from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Relay
-from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.wire import Wire, cut_off, half
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
 from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
@@ -58,43 +58,43 @@ class PgvectorWorld:
     reading: Connections
     loading: Connections
     search: Search
-    filled: set[str]  # shelves, by any world of the server's
+    filled: set[str]  # document sets, by any world of the server's
     _kept: dict[str, KnowledgeBase] = field(default_factory=dict)
 
     @property
     def calls(self) -> int:
         return self.wire.heard(b"transaction_read_only")
 
-    def holding(self, shelf: Shelf) -> KnowledgeBase:
-        if shelf.name not in self._kept:
-            if shelf.name not in self.filled:
-                self._fill(shelf)
-                self.filled.add(shelf.name)
+    def holding(self, document_set: DocumentSet) -> KnowledgeBase:
+        if document_set.name not in self._kept:
+            if document_set.name not in self.filled:
+                self._fill(document_set)
+                self.filled.add(document_set.name)
             embeddings = BedrockEmbeddings(
                 client=client("bedrock-runtime", self.relay.endpoint, config=ONCE),
                 model=MODEL,
                 dimensions=1024,
             )
-            self._kept[shelf.name] = PgvectorKnowledgeBase(
+            self._kept[document_set.name] = PgvectorKnowledgeBase(
                 Repository(connections=self.reading, dimensions=1024),
-                shelf.name,
+                document_set.name,
                 embeddings=CachedEmbeddings(embeddings=embeddings, cache=MemoryEmbeddingCache()),
                 search=self.search,
             )
-        return self._kept[shelf.name]
+        return self._kept[document_set.name]
 
-    def _fill(self, shelf: Shelf) -> None:
+    def _fill(self, document_set: DocumentSet) -> None:
         documents = Documents(
-            connections=self.loading, knowledge_base_id=shelf.name, dimensions=1024
+            connections=self.loading, knowledge_base_id=document_set.name, dimensions=1024
         )
-        documents.make_knowledge_base(shelf.name)
-        for each in shelf.documents:
+        documents.make_knowledge_base(document_set.name)
+        for each in document_set.documents:
             embedding = tuple(map(float, vector(each.text, 1024)))
             documents.put(
                 NewDocument(
                     name=each.key,
                     digest="1",
-                    source_uri=shelf.uri_of(each),
+                    source_uri=document_set.uri_of(each),
                     chunks=[Chunk(content=each.text, embedding=embedding)],
                     attributes=each.attributes,
                 )
@@ -131,10 +131,10 @@ class PgvectorWorld:
 
 @dataclass(frozen=True)
 class Filled:
-    """A server, and the shelves that are in it."""
+    """A server, and the document sets that are in it."""
 
     server: PostgreSQL
-    shelves: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
 
 @pytest.fixture(scope="package")
@@ -161,7 +161,7 @@ def _world(filled: Filled, simulated: Simulated, search: Search) -> Iterator[Wor
                 reading=reading,
                 loading=loading,
                 search=search,
-                filled=filled.shelves,
+                filled=filled.names,
             )
         reading.close()
 

@@ -10,7 +10,7 @@ from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase
-from tests.contract.stores.shelves import QUESTION
+from tests.contract.stores.document_sets import QUESTION
 from tests.contract.stores.table import each, each_in
 from tests.contract.stores.worlds import Trouble, World
 

@@ -18,7 +18,7 @@ from stackroom.model.filters import (
     Lists,
 )
 from stackroom.model.passages import KnowledgeBase
-from tests.contract.stores.shelves import DOCS, found
+from tests.contract.stores.document_sets import DOCS, found
 from tests.fakes.knowledge_base import matches
 
 # What alice asks for of her own, and what she finds.

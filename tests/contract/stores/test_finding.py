@@ -5,8 +5,8 @@ import pytest
 from stackroom.access.tenancy import Tenant
 from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase
+from tests.contract.stores.document_sets import CROWD, DOCS, HIDDEN, QUESTION
 from tests.contract.stores.meaning import cosine
-from tests.contract.stores.shelves import CROWD, DOCS, HIDDEN, QUESTION
 from tests.contract.stores.table import ALL, each, no_variant
 from tests.contract.stores.worlds import Ranks, Store
 

@@ -7,7 +7,7 @@ from stackroom.access.tenancy import Everyone, Member, Owned, Readers, Tenant, V
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Passage
-from tests.contract.stores.shelves import (
+from tests.contract.stores.document_sets import (
     ALIKE,
     ALIKE_NAMES,
     DOCS,

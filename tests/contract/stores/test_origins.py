@@ -21,7 +21,7 @@ from stackroom.search.results import SearchAnswer
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 from tests.contract.stores.bedrock import S3, Stocked, client, simulated
-from tests.contract.stores.shelves import IDENTIFIED, QUESTION
+from tests.contract.stores.document_sets import IDENTIFIED, QUESTION
 from tests.fakes.knowledge_base import AllStaying
 from tests.fakes.pipeline import FakeCatalogs
 from tests.fakes.place_maps import FakePlaceMaps

@@ -10,8 +10,8 @@ from stackroom.app.pool_builder import PoolBuilder
 from stackroom.model.passages import KnowledgeBase
 from stackroom.model.records import PoolMember
 from stackroom_stores.linked_knowledge_bases import linked_retrieval, linked_settings
+from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.fake import FakeWorld
-from tests.contract.stores.shelves import Shelf
 from tests.contract.stores.worlds import Ranks, Store, Trouble
 from tests.fakes import toy_store
 
@@ -36,20 +36,20 @@ class _PoolSettings(Settings):
 
 
 class _Pooled(FakeWorld):
-    def holding(self, shelf: Shelf) -> KnowledgeBase:  # type: ignore[override]
-        toy_store.KEPT[shelf.name] = super().holding(shelf)
-        member = PoolMember(knowledge_base_id=shelf.name, data_source_id="DS1", type="TOY")
+    def holding(self, document_set: DocumentSet) -> KnowledgeBase:  # type: ignore[override]
+        toy_store.KEPT[document_set.name] = super().holding(document_set)
+        member = PoolMember(knowledge_base_id=document_set.name, data_source_id="DS1", type="TOY")
         settings = _PoolSettings(kb_pool=(member,))
-        return PoolBuilder(settings=settings, client=_no_client).knowledge_base(shelf.name)
+        return PoolBuilder(settings=settings, client=_no_client).knowledge_base(document_set.name)
 
 
 class _Linked(FakeWorld):
-    def holding(self, shelf: Shelf) -> KnowledgeBase:  # type: ignore[override]
-        toy_store.KEPT[shelf.name] = super().holding(shelf)
+    def holding(self, document_set: DocumentSet) -> KnowledgeBase:  # type: ignore[override]
+        toy_store.KEPT[document_set.name] = super().holding(document_set)
         entry = {
-            "knowledgeBaseId": shelf.name,
+            "knowledgeBaseId": document_set.name,
             "name": "Toy",
-            "description": "What is on a shelf.",
+            "description": "What is in a document set.",
             "vectorStoreType": "TOY",
             "tenancy": "shared",
         }

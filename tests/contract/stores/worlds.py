@@ -7,7 +7,7 @@ from enum import Enum, StrEnum, auto
 from typing import Protocol
 
 from stackroom.model.passages import KnowledgeBase
-from tests.contract.stores.shelves import Shelf
+from tests.contract.stores.document_sets import DocumentSet
 
 
 class Trouble(StrEnum):
@@ -58,16 +58,16 @@ class Store:
 
 
 class World(Protocol):
-    """A store with a stand-in of its own, filled once for each shelf."""
+    """A store with a stand-in of its own, filled once for each document set."""
 
     @property
     def calls(self) -> int:
         """How many have come to the stand-in, of any kind: a page is one, an embedding is one."""
         ...
 
-    def holding(self, shelf: Shelf) -> KnowledgeBase:
+    def holding(self, document_set: DocumentSet) -> KnowledgeBase:
         """
-        All documents of the shelf, and no other, and all of them are found already.
+        All documents of the document set, and no other, and all of them are found already.
 
         The same adapter however often it is asked for, as one instance of a function has it.
         """

@@ -72,7 +72,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class DocumentSet:
     """`name` is a bucket's, an index's or a knowledge base's: 3 to 20 small letters."""
 
     name: str
@@ -97,7 +97,7 @@ _BERLIN = {
     "uploaded_ts": 1000,
 }
 _ROME = {"city": "Rome", "year": 2025, "taxonomy": ["hr"], "folder": ["plans"]}
-DOCS = Shelf(
+DOCS = DocumentSet(
     "docs",
     (
         _document("alice", "cat-1", "berlin.txt", _BERLIN),
@@ -119,7 +119,7 @@ DOCS = Shelf(
 )
 
 # The same, in catalogs with ids of ours.
-IDENTIFIED = Shelf(
+IDENTIFIED = DocumentSet(
     "identified",
     tuple(replace(each, catalog=catalog_id_of(each.user, each.catalog)) for each in DOCS.documents),
 )
@@ -134,7 +134,7 @@ HIDDEN = Document(
 )
 _OTHERS = ("dave", "erin", "frank")
 _EACH = 40  # 120 in all: more than one answer holds
-CROWD = Shelf(
+CROWD = DocumentSet(
     "crowd",
     (
         *(
@@ -151,7 +151,7 @@ CROWD = Shelf(
         HIDDEN,
     ),
 )
-BARE = Shelf("bare", ())
+BARE = DocumentSet("bare", ())
 
 # Names that differ for people little, or for machines too much: each owns a document, and is a
 # group that may read it.
@@ -174,7 +174,7 @@ def _alike(number: int, own: Mapping[str, object]) -> Document:
     return Document(user="dora", catalog="cat-5", filename=f"{number}.txt", text=text, own=own)
 
 
-ALIKE = Shelf(
+ALIKE = DocumentSet(
     "alike",
     (
         *(
