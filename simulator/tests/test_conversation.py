@@ -12,7 +12,7 @@ OPUS = "us.anthropic.claude-opus-4-7"
 
 
 @holds("converse.stop-reason", "converse.usage")
-def test_extracted_answer_says_so_and_cites_passages_by_number(world: World) -> None:
+def test_extracted_answer_is_marked_and_cites_passages_by_number(world: World) -> None:
     answer = world.bedrock_runtime.converse(**request())
 
     text, usage = answer_text(answer), answer["usage"]

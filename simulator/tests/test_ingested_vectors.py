@@ -180,7 +180,7 @@ def test_custom_document_with_inline_content_is_located_by_its_id(
 
 
 @holds("retrieve.put")
-def test_retrieve_finds_what_was_put_only_with_bedrocks_own_keys(world: World) -> None:
+def test_retrieve_finds_only_vectors_with_bedrocks_own_keys(world: World) -> None:
     here = base(world)
     vector = here.embedded("Otters hold hands.")
     own = {"x-amz-bedrock-kb-data-source-id": here.source, "x-amz-bedrock-kb-source-uri": "doc"}

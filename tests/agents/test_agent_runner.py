@@ -282,7 +282,7 @@ def test_foreign_queue_message_fails_alone_and_is_not_logged(house: World) -> No
     assert "SECRET" not in house.printed.log.getvalue()
 
 
-def test_a_message_comes_back_that_there_is_no_time_for_or_no_store(house: World) -> None:
+def test_message_is_redelivered_if_time_or_the_store_is_missing(house: World) -> None:
     run = house.start()
     [record] = house.handed_on()
 

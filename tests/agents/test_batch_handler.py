@@ -46,7 +46,7 @@ def test_a_text_is_answered(world: World) -> None:
     assert model.asked[0].tools == ()
 
 
-def test_attached_directly_a_text_stands_behind_the_prompt(world: World) -> None:
+def test_directly_attached_text_follows_the_prompt(world: World) -> None:
     world.set(INVOKE_TYPE="attach-directly", PROMPT="Which day is")
     model = world.says("ok", "ok")
 
@@ -124,7 +124,7 @@ def test_unsupported_file_is_reported(
         (data("a", identity={"user_id": "alice", "groups": []}), "identity: this agent takes none"),
     ],
 )
-def test_an_event_that_is_none_is_named_with_what_is_allowed(
+def test_malformed_event_is_answered_with_the_problem_and_not_its_text(
     world: World, event: object, problem: str
 ) -> None:
     model = world.says("ok")
@@ -182,7 +182,7 @@ def test_model_without_json_gets_the_reason_and_one_more_attempt(world: World) -
     assert len(again.asked) == 2
 
 
-def test_event_groups_decide_what_is_found_even_in_parallel_events(
+def test_groups_of_each_event_decide_its_results_in_parallel_too(
     world: World,
 ) -> None:
     entry = {**LAWS, "enableAcl": True}
@@ -307,7 +307,7 @@ def test_unexpected_error_is_raised_and_logged_without_its_message(world: World)
     assert "word for word" not in world.printed.log.getvalue()
 
 
-def test_a_store_that_fails_is_raised_for_whoever_tries_again(
+def test_failing_store_raises_a_retryable_error(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.says("ok")
@@ -340,7 +340,7 @@ def _unavailable(*_: object, **__: object) -> bytes:
         ({"SYSTEM_PROMPT_S3_KEY": "no.txt"}, "the system prompt 'no.txt' can't be used: it is not"),
     ],
 )
-def test_a_function_that_is_set_up_wrongly_says_which_variable(
+def test_misconfigured_function_names_the_wrong_variable(
     world: World, variables: dict[str, str], problem: str
 ) -> None:
     world.set(**variables)

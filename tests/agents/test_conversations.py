@@ -49,7 +49,7 @@ def held(listening: Listening, *said: ModelOutput) -> PlayedModel:
     return model
 
 
-def test_every_turn_and_call_is_told_and_the_tool_answers_the_model() -> None:
+def test_every_turn_and_call_is_reported_and_the_tool_is_answered() -> None:
     listening = Listening()
 
     model = held(listening, SEARCH, "None.")

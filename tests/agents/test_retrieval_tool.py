@@ -65,7 +65,7 @@ def test_search_covers_all_linked_knowledge_bases_or_the_requested_one(
     assert fake.asked == []
 
 
-def test_a_source_is_told_by_its_address_or_its_id(fake: FakeRetrieve) -> None:
+def test_source_is_identified_by_its_address_or_its_id(fake: FakeRetrieve) -> None:
     page, wiki = {"url": "https://laws/leave.html"}, {"url": "https://wiki/"}
     fake.hold(LAWS, "leave by law\nand more", name="leave.pdf", score=0.83)
     fake.hold_elsewhere(LAWS, "leave by law", type="WEB", webLocation=page)
@@ -258,7 +258,7 @@ def test_a_model_reads_that_weak_passages_may_not_answer(world: World) -> None:
     assert WEAK_NOTICE not in strong
 
 
-def test_what_did_not_fit_is_said_too(world: World) -> None:
+def test_omitted_passages_are_counted_in_the_answer(world: World) -> None:
     world.knowledge_base.put("annual leave", filename="leave.txt", score=0.9)
     world.knowledge_base.put("annual " * 60, score=0.8)
 
@@ -291,7 +291,7 @@ def test_the_users_bytes_come_first_and_are_all_there(users: bytes) -> None:
     assert system_prompt(users, ()).encode() == users
 
 
-def test_each_knowledge_base_is_told_with_the_tool_and_how_to_use_it() -> None:
+def test_each_knowledge_base_is_described_with_its_tool() -> None:
     added = system_prompt(b"P", BOTH).removeprefix("P")
 
     assert "Use the tool retrieve_from_knowledge_base" in added
@@ -301,7 +301,7 @@ def test_each_knowledge_base_is_told_with_the_tool_and_how_to_use_it() -> None:
     assert '- id "NEWS000001", name "News": "What is new."\n' in added
 
 
-def test_one_with_a_tool_of_its_own_is_told_with_that_tools_name() -> None:
+def test_knowledge_base_with_its_own_tool_is_listed_with_its_name() -> None:
     own = {**NEWS, "retrievalTool": "search_news", "endpoint": "https://news"}
     both = system_prompt(b"", linked_settings(configured(LAWS, own)))
     alone = system_prompt(b"", linked_settings(configured(own)))

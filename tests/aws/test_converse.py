@@ -77,9 +77,7 @@ def test_a_guardrail_and_another_prompt_go_with_the_question(client: Any, stubbe
     assert (written.text, written.guardrail_action) == ("No.", "INTERVENED")
 
 
-def test_only_texts_are_the_answer_and_one_that_is_cut_says_so(
-    client: Any, stubber: Stubber
-) -> None:
+def test_only_texts_form_the_answer_and_a_cut_one_is_marked(client: Any, stubber: Stubber) -> None:
     cut = model_answer("One. [1]", " Two and ", stop="max_tokens")
     thought = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
     cut["output"]["message"]["content"].insert(0, thought)

@@ -67,7 +67,7 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
     )
 
 
-def test_a_sparse_answer_is_read_with_what_it_has(client: Any, stubber: Stubber) -> None:
+def test_sparse_answer_is_read_with_the_members_it_has(client: Any, stubber: Stubber) -> None:
     custom = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
     metadata = {"x-amz-bedrock-kb-source-uri": "s3://docs/b.txt"}
     results = [

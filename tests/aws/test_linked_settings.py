@@ -208,7 +208,7 @@ SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 ASKED = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": "annual leave"})
 
 
-def test_a_search_sends_what_is_configured_beside_the_callers_groups(client: Any) -> None:
+def test_search_sends_the_configured_filter_and_the_callers_groups(client: Any) -> None:
     entry = {
         **ENTRY,
         "numberOfResults": 7,

@@ -220,7 +220,7 @@ def test_index_with_dynamic_mapping_is_filtered_by_its_keyword_fields(
         _texts(collection, Compares("domain", Comparison.NOT_EQUALS, "x" * 257))
 
 
-def test_hybrid_finds_by_words_what_is_far_in_meaning_and_tells_how_far(
+def test_hybrid_search_finds_distant_passages_by_words_with_distance(
     filled: Collection,
 ) -> None:
     found = _knowledge_base(filled, search=Search.HYBRID).retrieve("invoices June", None, 2)

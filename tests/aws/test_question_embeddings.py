@@ -149,7 +149,7 @@ def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan)
 
 
 @pytest.mark.processes
-def test_a_tenant_is_told_of_what_this_tenant_asked_before(
+def test_cache_hit_is_reported_only_for_the_tenants_earlier_question(
     titan: Titan, valkey: ValkeyServer
 ) -> None:
     told = [
@@ -194,7 +194,7 @@ def test_redis_url_is_accepted_without_showing_its_secret_and_is_optional() -> N
         "redis://localhost:6379\n",
     ],
 )
-def test_anything_else_is_refused_without_a_word_of_it(url: str) -> None:
+def test_other_input_is_refused_without_quoting_it(url: str) -> None:
     with pytest.raises(ValueError, match="REDIS_URL must be redis://host:port") as refused:
         redis_url({"REDIS_URL": url})
     with pytest.raises(ValueError, match="redis://host:port") as told:

@@ -27,7 +27,7 @@ def test_only_a_list_lists() -> None:
         assert not is_listed(asked, {"allowed_groups": other, "city": "Rome"})
 
 
-def test_of_anything_else_the_stores_word_stands() -> None:
+def test_other_filters_are_left_to_the_store() -> None:
     assert is_listed(any_of([Has("city", "Rome"), Has("city", "Paris")]), {"city": "Oslo"})
 
 

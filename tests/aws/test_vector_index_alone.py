@@ -77,9 +77,7 @@ def test_text_and_source_are_read_from_the_configured_keys(made: Made, stubber: 
     )
 
 
-def test_a_foreign_source_is_shown_as_what_it_is_and_is_no_documents_id(
-    made: Made, stubber: Stubber
-) -> None:
+def test_foreign_source_is_shown_without_a_document_id(made: Made, stubber: Stubber) -> None:
     stubber.add_response("get_index", an_index(SEARCHABLE))
     sources = [pump(url=each) for each in ("pump", "", 7)]
     stubber.add_response("query_vectors", an_answer(*sources))

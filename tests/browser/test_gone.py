@@ -46,7 +46,7 @@ def test_edit_of_deleted_tool_keeps_typed_text_and_cannot_be_reopened(
     expect(dialog).to_have_count(0)
 
 
-def test_a_page_that_watches_what_is_gone_says_so_and_keeps_what_is_typed(
+def test_open_page_of_a_deleted_agent_reports_it_and_keeps_typed_text(
     hers: Belongings,
 ) -> None:
     page, other = hers.owner.page, hers.owner.page.context.new_page()

@@ -28,7 +28,7 @@ def stage(instance: Instance) -> Iterator[Stage]:
         yield found
 
 
-def test_no_attempt_of_a_sample_reaches_what_is_another_users(stage: Stage) -> None:
+def test_no_sampled_attempt_reaches_another_users_data(stage: Stage) -> None:
     every = list(campaign.attempts(stage, SEED))
 
     tally = campaign.run(stage, campaign.attempts(stage, SEED, share=5))

@@ -24,7 +24,7 @@ INGEST = "IngestKnowledgeBaseDocuments"
 
 
 @pytest.mark.parametrize("name", [each for each in SCENARIOS if each not in EVERY_DAY])
-def test_a_story_agrees_whatever_goes_wrong_in_it(wire: Wire, name: str) -> None:
+def test_story_agrees_after_every_kind_of_failure(wire: Wire, name: str) -> None:
     story = plain(wire, name)
     trial = Random(name).choice(list(all_of(name, story)))
 

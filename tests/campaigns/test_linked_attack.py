@@ -21,7 +21,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkedStage]:
 
 
 @pytest.mark.processes
-def test_no_attempt_finds_what_its_caller_may_not_read(given: LinkedStage) -> None:
+def test_no_attempt_finds_passages_that_its_caller_may_not_read(given: LinkedStage) -> None:
     found = linked.judge(given, linked.attempts(given, SEED))
 
     assert found.is_clean, found.told()

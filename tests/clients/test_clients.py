@@ -50,7 +50,7 @@ def test_sign_in_page_names_the_inspector_version_that_tests_run() -> None:
     assert set(re.findall(rf"{inspector.package}@([\d.]+)", page)) == {inspector.version}
 
 
-def test_no_lock_says_where_its_packages_come_from() -> None:
+def test_no_lock_file_names_a_package_address() -> None:
     locks = ("tests/*/npm/package-lock.json", "infra/*/package-lock.json")
     for lock in (*REQUIREMENTS.glob("*.lock"), *(each for of in locks for each in ROOT.glob(of))):
         text = lock.read_text("utf-8")
@@ -182,7 +182,7 @@ def at_hand(
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.told)
-def test_a_client_finds_what_was_dropped(
+def test_client_search_finds_a_dropped_file(
     client: Client, at_hand: dict[str, str], checkout: Path
 ) -> None:
     completed = run(block_of(client.name), at_hand, checkout)

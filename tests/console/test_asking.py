@@ -66,7 +66,7 @@ def test_answer_cites_its_passages_and_form_keeps_what_was_asked(
     assert 'value="3"' in asked
 
 
-def test_a_source_says_what_of_its_document_cannot_be_found(
+def test_source_shows_the_gaps_of_its_document(
     alice: Browser, pipeline: Pipeline, console: Console, catalog: str
 ) -> None:
     whole = indexed(pipeline, "alice", catalog, "whole.txt", "Annual leave is due in March.")
@@ -122,7 +122,7 @@ def test_a_model_that_does_not_answer_costs_nobody_the_passages(
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(None, "a few seconds"), (7, "7 seconds")])
-def test_a_busy_knowledge_base_says_when_to_ask_again(
+def test_busy_knowledge_base_answers_with_the_time_to_retry(
     alice: Browser, console: Console, catalog: str, seconds: int | None, told: str
 ) -> None:
     busy = Mock(side_effect=KnowledgeBaseThrottled("Retrieve", retry_after=seconds))
@@ -302,7 +302,7 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     ("other", "told"),
     [(0.20804989337921143, ["score 0.50", "score 0.21"]), (0.62, ["", ""])],
 )
-def test_what_was_also_found_never_scores_above_what_is_cited(
+def test_uncited_passages_never_show_a_higher_score_than_cited_ones(
     other: float, told: list[str]
 ) -> None:
     absent: dict[str, Any] = dict.fromkeys(each.name for each in fields(Source))

@@ -81,7 +81,7 @@ def test_the_assistant_searches_what_was_chosen_and_the_address_keeps_it(
         assert answer["metadata"]["notSearched"] == told
 
 
-def test_an_answer_of_ask_goes_on_as_a_conversation_with_its_sources(
+def test_answer_of_ask_continues_as_a_conversation_with_its_sources(
     alice: Browser, console: Console, catalog: str
 ) -> None:
     page = alice.ask(QUESTION, catalog=catalog).text

@@ -178,7 +178,7 @@ def test_threshold_of_another_users_agent_is_neither_kept_nor_shown(
     assert kept.config.default_min_score != 0.1
 
 
-def test_each_passage_says_why_it_stands_where_it_does() -> None:
+def test_each_passage_has_the_ranks_that_explain_its_place() -> None:
     found = (
         result("one", ranks=Ranks(by_meaning=1, by_words=12, found=40)),
         result("two", ranks=Ranks(by_meaning=23, by_words=None, found=40)),
@@ -246,7 +246,7 @@ def test_question_in_address_is_not_cached_nor_sent_to_other_sites(
     assert headers["referrer-policy"] == "same-origin"
 
 
-def test_the_search_itself_tells_both_places(alice: Browser, catalog: str) -> None:
+def test_search_result_names_both_places(alice: Browser, catalog: str) -> None:
     assert "1st by meaning, 1st by words, of 1" in read(alice.ask(QUESTION).text)
 
 

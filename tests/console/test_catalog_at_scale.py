@@ -145,7 +145,7 @@ def test_an_address_with_an_unknown_filter_or_order_answers_404(alice: Browser) 
         assert alice.get(f"/catalogs/{catalog}{query}").status_code == 404, query
 
 
-def test_a_part_that_was_looked_through_says_so(
+def test_partly_searched_catalog_says_how_many_documents_were_searched(
     alice: Browser, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(browsing, "WHOLE", 2)
@@ -159,7 +159,7 @@ def test_a_part_that_was_looked_through_says_so(
 
 
 @pytest.mark.parametrize(("failed", "told"), [((), "No documents match."), ({11}, "1 doc")])
-def test_what_failed_of_a_very_large_catalog_is_shown_whole(
+def test_failed_documents_of_a_very_large_catalog_are_shown_completely(
     alice: Browser,
     console: Console,
     monkeypatch: pytest.MonkeyPatch,
@@ -221,7 +221,9 @@ def test_selected_failed_documents_are_retried_in_one_request(
     assert none.status_code == 400
 
 
-def test_one_that_is_chosen_alone_is_told_of_as_one(alice: Browser, pipeline: Pipeline) -> None:
+def test_dialog_uses_the_singular_for_one_chosen_document(
+    alice: Browser, pipeline: Pipeline
+) -> None:
     catalog = new_catalog(alice)
     form = {"csrf_token": alice.csrf, "do": "delete"}
     one, other = (dropped(pipeline, "alice", catalog, f"{each}.txt") for each in "ab")

@@ -75,7 +75,9 @@ def test_catalog_is_renamed_and_its_description_removed(alice: Browser) -> None:
     assert "papers" not in text
 
 
-def test_a_deletion_names_what_goes_and_then_it_goes(alice: Browser, pipeline: Pipeline) -> None:
+def test_deletion_dialog_names_the_documents_before_they_are_deleted(
+    alice: Browser, pipeline: Pipeline
+) -> None:
     catalog = new_catalog(alice, "Research")
     dropped(pipeline, "alice", catalog, "a.txt", "x" * 2048)
     dropped(pipeline, "alice", catalog, "b.txt", "x" * 1024)

@@ -103,7 +103,7 @@ def test_a_run_is_accepted_queued_and_shown(alice: Browser, console: Console, ag
     assert "userId" not in run
 
 
-def test_a_program_asks_in_a_conversation_if_it_says_so(
+def test_api_run_joins_a_conversation_only_with_its_id(
     alice: Browser, console: Console, agent: str
 ) -> None:
     run = start(alice, agent, conversationId="new").json()["data"]["run"]
@@ -251,7 +251,7 @@ def test_failed_run_shows_its_partial_answer_with_sources(
     assert "The model did not answer." in shown
 
 
-def test_a_source_says_what_of_its_document_cannot_be_found(
+def test_source_shows_the_gaps_of_its_document(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent)
@@ -305,7 +305,7 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
         assert told in shown
 
 
-def test_a_cited_passage_is_folded_to_what_the_answer_has_from_it(
+def test_cited_passage_is_folded_to_the_sentence_that_the_answer_uses(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path, other = begin(alice, agent, "How long is leave?"), "Leave is long, and it is leave. " * 9

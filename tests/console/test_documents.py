@@ -48,9 +48,7 @@ def test_the_page_shows_state_facts_and_passages(alice: Browser, pipeline: Pipel
     assert f'hx-get="{at}/text?from=' in text
 
 
-def test_the_page_says_what_of_the_document_cannot_be_found(
-    alice: Browser, pipeline: Pipeline, console: Console
-) -> None:
+def test_document_page_shows_its_gaps(alice: Browser, pipeline: Pipeline, console: Console) -> None:
     catalog = new_catalog(alice)
     document_id = indexed(pipeline, "alice", catalog, "lease.txt", "thirty days")
     documents = console.services.documents
@@ -87,7 +85,7 @@ def test_replaced_document_says_that_its_earlier_version_is_searchable(
     assert "Thirty days" in after
 
 
-def test_what_is_not_indexed_yet_says_so_and_what_failed_says_why(
+def test_unindexed_document_shows_its_state_and_failed_one_the_reason(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)

@@ -62,7 +62,7 @@ def answered_run(
 
 
 @pytest.mark.parametrize("verdict", FeedbackVerdict)
-def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
+def test_verdict_is_kept_with_the_first_shown_passage(
     alice: Browser, console: Console, catalog: str, verdict: FeedbackVerdict
 ) -> None:
     page = alice.ask(QUESTION).text
@@ -81,9 +81,7 @@ def test_an_answer_is_judged_beside_it_with_what_was_shown_first(
     assert (feedback.catalog_id, feedback.file, feedback.page) == (catalog, "leave.txt", None)
 
 
-def test_enter_in_the_note_says_nothing_that_no_button_was_pressed_for(
-    alice: Browser, catalog: str
-) -> None:
+def test_enter_in_the_note_sends_no_verdict(alice: Browser, catalog: str) -> None:
     page = alice.ask(QUESTION).text
 
     # What a browser presses for Enter; if it is disabled, nothing is sent.
@@ -93,7 +91,7 @@ def test_enter_in_the_note_says_nothing_that_no_button_was_pressed_for(
     assert "disabled" in first.split()
 
 
-def test_htmx_gets_the_part_that_says_so_and_the_last_word_counts(
+def test_htmx_gets_the_feedback_part_and_the_last_verdict_counts(
     alice: Browser, console: Console, catalog: str
 ) -> None:
     fields = {"csrf_token": alice.csrf, "question": QUESTION, "catalog_id": catalog}
@@ -149,7 +147,7 @@ def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
     assert (feedback.verdict, feedback.catalog_id) == (FeedbackVerdict.DOWN, catalog)
 
 
-def test_what_no_line_can_say_is_left_out_and_a_long_message_cut(
+def test_unprintable_source_is_left_out_and_a_long_message_cut(
     alice: Browser, console: Console
 ) -> None:
     hostile = {"filename": "a\x1b[2J\u202etxt.exe", "page": 3, "catalog_id": "cat-" + "0" * 24}
@@ -179,7 +177,7 @@ def test_hostile_questions_are_kept_as_they_are_and_shown_as_text(
         assert "49" not in shown.partition("<textarea")[2].partition("</textarea>")[0]
 
 
-def test_what_was_kept_stands_on_a_page_from_which_it_is_removed(
+def test_kept_test_questions_are_listed_and_removed_on_their_page(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:
     for question, said in ((QUESTION, {"catalog_id": catalog}), (HOSTILE, {"file": "<b>.pdf"})):

@@ -42,7 +42,7 @@ def test_first_steps_are_shown_until_a_user_has_a_document(
     assert 'action="/catalogs/sample"' in nothing
 
 
-def test_the_sample_goes_the_way_of_every_file_and_comes_once(
+def test_sample_is_ingested_like_any_file_and_only_once(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     answers = [alice.post("/catalogs/sample") for _ in range(2)]

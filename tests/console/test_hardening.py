@@ -25,7 +25,7 @@ HERE = Path(stackroom_console.__file__).parent
 TEMPLATES = sorted((HERE / "templates").rglob("*.html"))
 
 
-def test_every_answer_has_what_keeps_a_browser_from_harm(browser: Browser) -> None:
+def test_every_answer_has_the_security_headers(browser: Browser) -> None:
     for path in (
         "/sign-in",
         "/catalogs",

@@ -40,7 +40,7 @@ PAIRS = (
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_theme_is_there_with_the_page_and_stays_with_the_browser(
+def test_theme_is_set_with_the_page_and_kept_in_the_browser(
     alice: Browser, console: Console, new_browser: NewBrowser, theme: str
 ) -> None:
     answer = alice.post("/theme", theme=theme, return_to="/ask?catalog=cat-1")
@@ -57,7 +57,7 @@ def test_a_theme_is_there_with_the_page_and_stays_with_the_browser(
     assert f'data-theme="{theme}"' in alice.get("/sign-in").text
 
 
-def test_the_theme_of_the_system_is_none_of_ours(alice: Browser) -> None:
+def test_system_theme_sets_no_theme_attribute(alice: Browser) -> None:
     alice.post("/theme", theme="dark")
 
     alice.post("/theme", theme="system")
@@ -78,7 +78,7 @@ def test_no_other_theme_is_taken_and_nobody_is_led_elsewhere(alice: Browser) -> 
     assert "data-theme" not in alice.get("/sign-in").text
 
 
-def test_a_theme_chosen_by_script_changes_the_page_that_is_there(alice: Browser) -> None:
+def test_theme_change_by_htmx_updates_the_open_page(alice: Browser) -> None:
     form = {"theme": "dark", "csrf_token": alice.csrf}
 
     answer = alice.send("/theme", form, **{"HX-Request": "true"})
@@ -87,7 +87,7 @@ def test_a_theme_chosen_by_script_changes_the_page_that_is_there(alice: Browser)
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_every_text_stands_out_from_what_is_behind_it(theme: int) -> None:
+def test_every_text_has_enough_contrast_in_both_themes(theme: int) -> None:
     sheet = (STATIC / "console.css").read_text("utf-8")
     colours = dict(re.findall(r"--([a-z-]+): (.+?);", sheet))
 

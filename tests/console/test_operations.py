@@ -123,7 +123,7 @@ def test_operators_are_led_to_documents_of_their_own(
     assert link in text
 
 
-def test_a_run_leads_to_its_execution_and_says_which_state_it_is_in(
+def test_run_links_to_its_execution_and_shows_its_state(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
 ) -> None:
     research = new_catalog(alice, "Research")

@@ -107,5 +107,5 @@ def test_hostile_markdown_becomes_no_element_or_attribute(payload: str, form: st
     ]
 
 
-def test_what_turns_a_line_around_is_seen() -> None:
+def test_direction_override_is_shown_as_a_replacement_character() -> None:
     assert markdown("invoice\u202etxt.exe\u0000") == "<p>invoice\ufffdtxt.exe\ufffd</p>\n"

@@ -147,7 +147,7 @@ def test_a_provider_of_plain_oauth_gives_no_id_token(browser: Browser, provider:
     assert browser.sign_in("alice").headers["location"] == HOME
 
 
-def test_while_the_provider_is_down_nothing_of_how_is_told(
+def test_outage_of_the_provider_is_reported_without_details(
     browser: Browser, provider: Provider
 ) -> None:
     provider.is_down = True

@@ -85,7 +85,7 @@ def test_dashboard_shows_each_dimension_that_operators_need(assembly: Assembly) 
     assert [titles.count(each) for each in (ALARMS, COST, DISCREPANCIES, *SIGNALS)] == [1] * 7
 
 
-def test_whatever_ask_answers_with_a_5xx_counts_as_failed(assembly: Assembly) -> None:
+def test_ask_answer_with_a_5xx_counts_as_failed(assembly: Assembly) -> None:
     widgets = json.loads(_dashboard(assembly))["widgets"]
     [ask] = [each for each in widgets if each["properties"].get("title") == "Ask"]
     errors = (KnowledgeBaseThrottled("Retrieve"), RetrievalFailed("no"), RuntimeError())

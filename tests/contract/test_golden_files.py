@@ -30,7 +30,7 @@ def _beside(kept: Any, now: Any) -> list[tuple[object, tuple[Any, Any]]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_code_says_what_its_golden_file_says(path: Path) -> None:
+def test_code_matches_its_golden_file(path: Path) -> None:
     kept, now = path.read_text("utf-8") if path.exists() else "null", FILES[path]()
 
     difference = first_difference(json.loads(kept), json.loads(now))

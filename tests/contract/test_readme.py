@@ -62,7 +62,7 @@ def test_monthly_cost_of_each_store_matches_a_manual_calculation() -> None:
     assert found["MANAGED"].questions == "$1.00"
 
 
-def test_every_verb_says_what_it_needs_and_takes_json(
+def test_every_command_has_help_and_takes_json(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert list(FAILS_WHEN) == list(VERBS)
@@ -77,7 +77,7 @@ def test_every_verb_says_what_it_needs_and_takes_json(
         assert "--json" in told, typed
 
 
-def test_whatever_is_installed_is_pinned_with_hashes() -> None:
+def test_every_installed_package_is_pinned_with_hashes() -> None:
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     lock = (ROOT / "requirements.lock").read_text("utf-8")
 

@@ -36,7 +36,7 @@ def test_make_test_runs_the_tests_of_every_promise(file: str) -> None:
     assert is_run(file, "test")
 
 
-def test_each_path_of_the_table_is_there_and_says_something() -> None:
+def test_each_path_of_the_table_exists_and_has_a_description() -> None:
     for path, tier in TIERS.items():
         assert (_TESTS / path).exists() or (_TESTS.parent / path).exists(), path
         assert tier_of(str(Path(path).parent)) != tier, f"{path} is {tier} without its line"

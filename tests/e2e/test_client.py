@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_every_block_of_the_page_does_what_it_says(instance: Instance, tmp_path: Path) -> None:
+def test_every_code_block_of_the_page_works(instance: Instance, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "client.md").read_text("utf-8")
     # The port that deployments know may be somebody's on this machine.
     program = "\n".join(BLOCK.findall(page)).replace(

@@ -66,7 +66,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize(("command", "problem"), FAILURES.values(), ids=FAILURES)
-def test_a_verb_that_failed_exits_with_1_and_says_why(
+def test_failed_command_exits_with_1_and_the_reason(
     run: Run, command: list[str], problem: str
 ) -> None:
     code, _, told = run(*command)

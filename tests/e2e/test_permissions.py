@@ -35,7 +35,7 @@ def frank(instance: Instance) -> Person:
     return person
 
 
-def test_no_function_does_what_its_role_forbids(instance: Instance, alice: Person) -> None:
+def test_no_function_makes_a_call_that_its_role_forbids(instance: Instance, alice: Person) -> None:
     """In all that was done here so far, and in this."""
     alice.settle([alice.put("research/granted.txt", "The right to roam is granted to walkers.")])
     of_it = {"filename": "granted.txt"}
@@ -86,7 +86,7 @@ def test_uploader_reads_lists_and_deletes_under_their_own_prefix(
 
 
 @pytest.mark.parametrize("key", ["frankly/a.exe", "a.exe"])
-def test_an_uploader_cannot_touch_what_lies_under_another_prefix(
+def test_uploader_cannot_change_objects_under_another_prefix(
     frank: Person, uploader: Callable[[str], Any], key: str
 ) -> None:
     s3, bucket = uploader("s3"), frank.instance.bucket

@@ -160,7 +160,7 @@ class ClosedTo(Instance):
         return clients(service)
 
 
-def test_an_operator_whom_the_vectors_are_closed_to_confirms_that(
+def test_operator_without_access_to_vectors_confirms_the_denial(
     instance: Instance, tmp_path: Path
 ) -> None:
     key = UserKeys(instance).of("mallory")

@@ -13,7 +13,7 @@ def wendy(instance: Instance) -> Person:
     return Person(instance, "wendy")
 
 
-def test_status_ends_once_what_was_put_a_moment_ago_has_settled(wendy: Person) -> None:
+def test_status_ends_once_recent_uploads_have_settled(wendy: Person) -> None:
     wendy.put("papers/late.txt", "A page that came late.")
 
     watched = stackroom(

@@ -244,7 +244,7 @@ def test_question_is_answered_from_an_indexed_document(tools: Tools) -> None:
     }
 
 
-def test_an_answer_and_its_absence_say_what_was_not_searched(
+def test_answers_and_empty_results_count_documents_not_searched(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog_id, question = tools.create(), "How long is annual leave?"

@@ -82,7 +82,7 @@ def test_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) 
     }
 
 
-def test_only_shortened_answers_say_so(knowledge_base: FakeKnowledgeBase) -> None:
+def test_only_shortened_answers_are_marked(knowledge_base: FakeKnowledgeBase) -> None:
     knowledge_base.put("whole", score=0.9, attributes={"truncated": "1950", "domain": "hr"})
     knowledge_base.put("Part of it. " * 40, score=0.8, attributes={"truncated": False})
     knowledge_base.put("left out", score=0.7)

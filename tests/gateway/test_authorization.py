@@ -25,7 +25,9 @@ def claims(tokens: dict[str, Any]) -> dict[str, Any]:
     return dict(jwt.decode(tokens["access_token"], options={"verify_signature": False}))
 
 
-def test_a_client_finds_its_way_to_a_sign_in_wherever_it_looks(gateway: RunningGateway) -> None:
+def test_discovery_documents_name_the_sign_in_endpoints_at_every_path(
+    gateway: RunningGateway,
+) -> None:
     issuer = f"{gateway.base}/issuer"
     needed = {
         "issuer": issuer,

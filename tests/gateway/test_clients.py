@@ -28,7 +28,7 @@ def test_our_client_lists_tool_schemas_and_returns_the_functions_answer(
     assert answer["event"] == {"query": "hi"}
 
 
-def test_our_own_client_says_why_a_call_has_no_answer(
+def test_client_raises_an_error_with_the_reason_for_each_failure(
     gateway: RunningGateway, issuer: Issuer
 ) -> None:
     alice, another = issuer.mint("alice"), issuer.mint("alice", client_id="another-client")

@@ -168,7 +168,7 @@ def test_a_tool_is_shown_if_some_call_of_it_could_be_permitted(
 
 
 @pytest.mark.parametrize("subject", ["é", "a\x00", 'x" || true || "'])
-def test_a_subject_is_a_name_whatever_it_says(subject: str) -> None:
+def test_hostile_subject_is_compared_as_a_plain_name(subject: str) -> None:
     only_alice = a_permit(when='principal == AgentCore::OAuthUser::"alice"')
 
     assert denial(only_alice, claims={**ALICE, "sub": subject}) == DEFAULT

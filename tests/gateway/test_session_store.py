@@ -92,7 +92,7 @@ def test_least_recently_used_session_is_dropped_beyond_the_limit(
     assert sign_ins.session(two) is None
 
 
-def test_the_file_is_its_owners_alone_and_tells_no_token(tmp_path: Path) -> None:
+def test_file_is_readable_by_its_owner_only_and_holds_no_token(tmp_path: Path) -> None:
     sign_ins = opened(tmp_path)
     token = sign_ins.begin(a_session())
 

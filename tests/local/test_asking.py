@@ -18,7 +18,7 @@ def a_source(**place: object) -> dict[str, object]:
     return {"filename": "a[1].docx", "page": None, "section": None, **place}
 
 
-def test_passage_is_printed_with_what_is_said_of_its_version() -> None:
+def test_passage_is_printed_with_the_note_on_its_version() -> None:
     gap = "of the version indexed on 2026-05-04 10:00 UTC; the newer one is not indexed yet"
     found = {"content": "Text.", "source": a_source(), "score": 0.3, "metadata": {"gaps": [gap]}}
 

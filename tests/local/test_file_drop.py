@@ -75,7 +75,7 @@ FAILED_EARLIER = {
         (FAILED_EARLIER, False),
     ],
 )
-def test_a_record_covers_a_drop_once_what_was_dropped_is_over(
+def test_record_covers_a_drop_once_its_processing_has_ended(
     record: dict[str, Any], covers: bool
 ) -> None:
     assert DROPPED.covers(a_document(**record)) is covers

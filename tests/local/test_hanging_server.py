@@ -73,7 +73,7 @@ def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
     assert [each for each in bad if each.startswith("Bedrock's stand-in at http")]
 
 
-def test_each_check_is_told_before_the_next_begins(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_check_is_reported_before_the_next_begins(capsys: pytest.CaptureFixture[str]) -> None:
     def checks() -> Iterator[CheckResult]:
         yield CheckResult(True, "the first")
         assert "the first" in capsys.readouterr().out

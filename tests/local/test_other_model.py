@@ -16,7 +16,7 @@ from tests.local.running import directory
 
 
 @pytest.mark.processes
-def test_a_start_embeds_anew_what_another_model_has_embedded(tmp_path: Path) -> None:
+def test_start_with_another_model_embeds_all_documents_again(tmp_path: Path) -> None:
     state, said, counted = directory(tmp_path), list[str](), list[tuple[str, int]]()
     with closing(Store(state / "simulator" / STORE)) as store:
         for number in range(3):

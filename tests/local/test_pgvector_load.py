@@ -155,7 +155,7 @@ def test_unchanged_file_is_not_embedded_again(
     assert [each.content for each in there(reading)] == ["Forty days."]
 
 
-def test_a_file_that_can_not_be_read_is_named_and_the_rest_goes_on(
+def test_unreadable_file_is_named_and_the_others_are_still_processed(
     make: Make, reading: Repository, tmp_path: Path
 ) -> None:
     (tmp_path / "a.exe").write_bytes(b"MZ")

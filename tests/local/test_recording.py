@@ -66,7 +66,7 @@ def test_the_nearest_module_that_is_no_adapter_wanted_it(told: list[dict[str, An
     ]
 
 
-def test_a_signed_link_is_a_call_of_whoever_uses_it(told: list[dict[str, Any]]) -> None:
+def test_signed_link_is_recorded_as_a_call(told: list[dict[str, Any]]) -> None:
     client = s3()
 
     client.generate_presigned_url("get_object", Params=OBJECT, ExpiresIn=60)

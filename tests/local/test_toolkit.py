@@ -21,7 +21,7 @@ def test_the_version_the_roles_and_the_bucket_are_where_the_cli_looks(instance: 
 
 
 @pytest.mark.processes
-def test_a_stack_that_somebody_deployed_stands(instance: Instance) -> None:
+def test_toolkit_recognises_a_deployed_stack(instance: Instance) -> None:
     cloudformation = CloudFormation.of(instance.client)
 
     assert cloudformation.stands(STACK)

@@ -16,7 +16,7 @@ def known(key: str) -> Document:
     return a_document(s3_key=key, etag="e1", size=10, uploaded_at=AT)
 
 
-def test_an_object_waits_until_a_record_tells_of_it_as_it_is_now() -> None:
+def test_object_waits_until_its_record_has_the_current_version() -> None:
     objects = [
         lying("ada/home/known.txt"),
         lying("ada/home/new.txt"),

@@ -54,7 +54,7 @@ def test_run_that_waits_ten_hours_passes_few_more_states_than_a_minute() -> None
     assert ten_hours - minute <= 2
 
 
-def test_a_wait_ends_when_the_record_says_so_and_a_search_finds_it() -> None:
+def test_wait_ends_when_the_document_is_indexed_and_found() -> None:
     found: dict[str, float] = {}
     seen = Observation(now=lambda: 5.0, found_since=found.get)
     uploads = [Upload(at=0.0, key=f"u/c/{each}", size=1, etag=each) for each in ("a", "b", "c")]

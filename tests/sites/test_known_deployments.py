@@ -37,7 +37,7 @@ def test_deployment_files_are_private_and_forgetting_removes_the_sign_in(
     assert (deployments.all(), deployments.sign_in_of("prod").exists()) == ([], False)
 
 
-def test_a_full_disk_leaves_what_was_there(
+def test_full_disk_leaves_the_previous_file_in_place(
     deployments: KnownDeployments, site: AwsSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deployments.keep(site)

@@ -92,7 +92,7 @@ def test_removed_webhook_is_no_longer_listed(site: AwsSite, told: Any) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://hook.example.com/", "https://127.0.0.1/", "https://0/"])
-def test_what_only_the_local_mode_may_call_is_refused_at_once(site: AwsSite, url: str) -> None:
+def test_webhook_address_reserved_for_the_local_mode_is_refused(site: AwsSite, url: str) -> None:
     with pytest.raises(WebhookRefused):
         webhooks.add(site, url, user=None, types="document", told=output(True))
 
@@ -108,7 +108,7 @@ def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, told: Any) -> None
     assert told(webhooks.show, site) == {"webhooks": []}
 
 
-def test_what_was_set_aside_goes_back_in_its_order_and_group(site: AwsSite, told: Any) -> None:
+def test_dead_letters_return_in_their_order_and_group(site: AwsSite, told: Any) -> None:
     sqs, dead = site.client("sqs"), queue_url(site, "webhooks-dead")
     queue = SqsWebhookQueue(client=sqs, url=dead)
     for number in range(3):
@@ -126,7 +126,7 @@ def test_what_was_set_aside_goes_back_in_its_order_and_group(site: AwsSite, told
     assert len({each["Attributes"]["MessageGroupId"] for each in taken}) == 1
 
 
-def test_what_was_set_aside_is_told_with_what_to_do_about_it(site: AwsSite) -> None:
+def test_dead_letters_are_reported_with_the_command_to_return_them(site: AwsSite) -> None:
     queue = SqsWebhookQueue(client=site.client("sqs"), url=queue_url(site, "webhooks-dead"))
     call = WebhookCall(webhook_id="wh-1", event={"id": "event-1"})
 

@@ -120,7 +120,7 @@ def test_a_knowledge_base_is_linked_once_and_a_name_used_once(house: House, agen
         house.links.link("alice", agent.id, a_link(SHARED.id))
 
 
-def test_only_what_is_named_is_changed(house: House, agent: Agent) -> None:
+def test_change_of_a_link_keeps_unnamed_fields(house: House, agent: Agent) -> None:
     tool = house.links.link("alice", agent.id, a_link())
 
     changed = house.links.change("alice", agent.id, tool.id, LinkChanges(default_top_k=12))

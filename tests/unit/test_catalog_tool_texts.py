@@ -36,9 +36,7 @@ def test_a_name_stays_in_its_cell(name: str) -> None:
     ("value", "told"),
     [(0, "0.00"), (0.0000004, "0.00"), (0.00023, "0.00023"), (0.01, "0.01"), (1234.5, "1,234.50")],
 )
-def test_dollars_are_told_with_cents_or_as_many_digits_as_tell_them(
-    value: float, told: str
-) -> None:
+def test_dollars_are_shown_with_cents_or_the_digits_they_need(value: float, told: str) -> None:
     assert dollars(value) == told
 
 

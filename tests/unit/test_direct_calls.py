@@ -359,7 +359,7 @@ def test_a_successor_follows_the_call_that_is_at_work(pipeline: Pipeline, ends: 
     assert statuses(pipeline) == {"indexed"}
 
 
-def test_a_successor_sends_what_is_new_beside_the_call_at_work(pipeline: Pipeline) -> None:
+def test_successor_run_sends_new_documents_while_a_call_is_at_work(pipeline: Pipeline) -> None:
     pipeline.bedrock.direct_seconds = LONG
     drop(pipeline, 5)
     broken = pipeline.work()

@@ -92,7 +92,7 @@ def test_passages_without_an_order_are_reported_as_unordered() -> None:
         assert not indexed.cut().is_ordered
 
 
-def test_pages_without_text_or_passage_and_lines_left_out_are_told() -> None:
+def test_pages_without_text_and_omitted_lines_are_reported() -> None:
     indexed = IndexedDocument("plan.pdf")
     texts = [
         f"Harbour plan {number}\n{text}"

@@ -46,7 +46,7 @@ def test_text_of_a_single_passage_has_no_context_line() -> None:
     )
 
 
-def test_title_of_a_file_stands_in_its_first_context_line() -> None:
+def test_title_of_a_file_is_in_its_first_context_line() -> None:
     text = text_of(
         [Page(1, "Rules of the house.", title="House rules"), Page(2, "Two.")], "scan-17.pdf"
     )
@@ -54,7 +54,7 @@ def test_title_of_a_file_stands_in_its_first_context_line() -> None:
     assert lines_of(text) == ["⟦scan-17 · House rules⟧", "⟦scan-17⟧"]
 
 
-def test_title_with_the_date_or_number_of_a_file_stands_in_no_line() -> None:
+def test_title_with_a_date_or_number_is_in_no_context_line() -> None:
     text = text_of([Page(1, "One.", title="Form 10-Q filed 10/24/2022")], "2023 Q1.pdf")
 
     assert lines_of(text) == ["⟦2023 Q1⟧"]
@@ -84,7 +84,7 @@ def test_headings_that_a_reader_knows_are_markdown_headings(
     assert read(body, filename).markdown == markdown
 
 
-def test_headings_of_a_word_document_are_marked_where_a_line_begins() -> None:
+def test_headings_of_a_word_document_begin_marked_lines() -> None:
     page = Page(None, "Leave\nRest\nCell\tPay\n", (Heading(0, "Leave"), Heading(16, "Pay")))
 
     text = text_of([page], "a.docx")
@@ -93,7 +93,7 @@ def test_headings_of_a_word_document_are_marked_where_a_line_begins() -> None:
     assert text.places.place_of("Pay").section == "Pay"
 
 
-def test_context_lines_name_the_place_of_what_stands_at_several_places() -> None:
+def test_context_lines_place_text_that_occurs_several_times() -> None:
     alike = " ".join([LEAVE] * 4)
     pages = [
         Page(1, f"Leave\n{alike}", (Heading(0, "Leave"),)),

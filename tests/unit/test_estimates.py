@@ -184,7 +184,7 @@ def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
     assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
-def test_documents_that_follow_a_broken_run_say_so(pipeline: Pipeline) -> None:
+def test_documents_after_a_broken_run_report_it(pipeline: Pipeline) -> None:
     pipeline.catalogs.place(CATALOG, OWN)
     lease = pipeline.runs.held_by(CATALOG, 1)
     assert lease is not None
@@ -268,7 +268,7 @@ def test_small_file_after_large_ones_is_told_its_own_time() -> None:
     assert small.eta_seconds <= CALL
 
 
-def test_one_file_after_a_burst_is_told_its_own_time() -> None:
+def test_file_after_a_burst_gets_an_estimate_of_its_own() -> None:
     pipeline = Pipeline()
     ingested(pipeline, files=100, size=10_000, seconds=100)
 

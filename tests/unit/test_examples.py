@@ -24,7 +24,7 @@ def pages_with(phrase: str) -> list[tuple[str, int | None]]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each["question"])
-def test_the_answer_stands_in_one_place_and_it_is_the_expected_one(
+def test_answer_is_in_exactly_the_expected_place(
     question: dict[str, Any],
 ) -> None:
     assert question["file"].startswith(f"{question['user']}/")

@@ -78,7 +78,7 @@ def test_all_of_an_archive_unpacks_to_two_hundred_megabytes_at_most(
             list(archive.chunks(opened, "b"))
 
 
-def test_a_web_page_gives_what_its_reader_sees() -> None:
+def test_web_page_is_read_as_its_visible_text() -> None:
     text = text_of(files.html_page(), "hours.html")
 
     assert text == ("Opening hours\nThe reading room is open from 9 to 17.\nSaturday\tclosed")
@@ -151,9 +151,7 @@ def test_text_is_read_in_whatever_encoding_it_was_saved(body: bytes, expected: s
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_file_that_can_not_be_read_says_what_to_do(
-    filename: str, body: bytes, expected: str
-) -> None:
+def test_unreadable_file_fails_with_advice(filename: str, body: bytes, expected: str) -> None:
     assert expected in reason(body, filename)
 
 

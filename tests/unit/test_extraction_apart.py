@@ -68,7 +68,7 @@ def test_the_child_has_no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert told.value.reason == "has "
 
 
-def test_a_child_whose_parent_is_gone_ends_by_itself() -> None:
+def test_child_process_ends_when_its_parent_is_gone() -> None:
     orphan = [sys.executable, "-m", "stackroom.text.extraction.apart", "slow.html", "0"]
 
     ended = subprocess.run(orphan, input=_SLOW, timeout=120, check=False)

@@ -40,7 +40,7 @@ def prepare(
         (FakeSearchIndexes(text_search=Readiness.ACTIVE, language="en"), None, ["remove", "add"]),
     ],
 )
-def test_only_what_is_missing_is_done(
+def test_index_setup_makes_only_missing_changes(
     before: FakeSearchIndexes, language: str | None, changes: list[str]
 ) -> None:
     indexes = replace(before, changes=[])

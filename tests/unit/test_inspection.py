@@ -186,7 +186,7 @@ def test_text_of_a_file_with_headings_has_its_sections(house: House) -> None:
         ("is too large", InspectionOutcome.IGNORED),
     ],
 )
-def test_text_goes_once_its_file(
+def test_text_is_deleted_once_its_file_is(
     house: House, how: str, outcome: InspectionOutcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
@@ -209,7 +209,7 @@ def test_text_goes_once_its_file(
     assert house.texts.kept == {}
 
 
-def test_result_for_a_file_that_is_gone_stands_for_no_version(house: House) -> None:
+def test_result_for_a_deleted_file_applies_to_no_version(house: House) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
     house.inspecting.inspect(KEY)
     house.bucket.objects.clear()

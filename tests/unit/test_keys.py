@@ -100,9 +100,7 @@ def test_a_catalogs_id_as_folder_names_that_catalog() -> None:
         (f"{'u' * 120}/{'é' * 100}/a.pdf", "u" * 120, "exceed 300 bytes"),
     ],
 )
-def test_a_key_that_is_unplaced_says_why_and_whose_it_is(
-    key: str, user_id: str, reason: str
-) -> None:
+def test_unplaced_key_has_a_reason_and_an_owner(key: str, user_id: str, reason: str) -> None:
     place = locate(key)
 
     assert isinstance(place, Unplaced)

@@ -47,7 +47,7 @@ def test_question_that_names_nothing_matches_nothing() -> None:
     assert question.matches({}) == {}
 
 
-def test_word_that_every_name_has_tells_none_apart() -> None:
+def test_word_common_to_all_names_selects_none() -> None:
     assert QuestionNames("the 10K").matches({"a": ["A_10K.pdf"], "b": ["B_10K.pdf"]}) == {}
 
 

@@ -337,7 +337,7 @@ def test_reconciler_takes_up_failures_of_bedrocks_once_others_succeed(world: Rec
     assert world.document().status is DocumentStatus.INDEXED
 
 
-def test_reconciler_tells_of_no_file_that_waits_for_bedrock(world: Reconciled) -> None:
+def test_reconciler_reports_no_file_that_waits_for_bedrock(world: Reconciled) -> None:
     drop_all(world)
     fails(world, KEYS)
     work_off(world)

@@ -62,7 +62,7 @@ def test_writing_of_a_drawn_annotation_is_text(properties: str, written: str) ->
     ],
     ids=["hidden", "not viewed", "password", "field", "note"],
 )
-def test_drawing_that_is_unseen_or_said_elsewhere_adds_nothing(properties: str, more: str) -> None:
+def test_invisible_or_repeated_drawing_adds_no_text(properties: str, more: str) -> None:
     pages = read_pages(annotated(properties, "Drawn words"), "a.pdf")
 
     assert pages[0].text == WORDS + more

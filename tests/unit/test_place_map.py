@@ -129,7 +129,7 @@ CLAUSE = f"{TRAVEL} {LEAVE} {PAGER} "
 FORM = text_of([Page(number, CLAUSE * 3) for number in range(1, 5)], "form.pdf")
 
 
-def test_passage_that_stands_on_each_page_is_on_that_of_its_context_line() -> None:
+def test_passage_repeated_on_each_page_is_placed_by_its_context_line() -> None:
     lines = FORM.markdown.split("⟦")[1:]
 
     places = [FORM.places.place_of(f"⟦{line}") for line in lines]
@@ -155,7 +155,7 @@ def test_half_a_context_line_tells_the_page_as_far_as_it_goes(line: str, page: i
     assert FORM.places.place_of(f"{line}\n{TRAVEL}").page == page
 
 
-def test_end_of_a_page_is_told_by_the_context_line_of_the_next() -> None:
+def test_end_of_a_page_follows_from_the_next_context_line() -> None:
     text = text_of([Page(number, LEAVE) for number in range(1, 13)], "form.pdf")
 
     first = text.places.place_of(f"{LEAVE[20:]}\n⟦form.pdf · page 12⟧\n{LEAVE[:5]}")
@@ -172,7 +172,7 @@ def test_passage_without_context_lines_may_stand_within_a_page_or_over_two() -> 
     assert text.places.place_of(f"{TRAVEL[60:]} {LEAVE}").page is None
 
 
-def test_passage_that_stands_once_has_its_place_whatever_its_line_says() -> None:
+def test_passage_that_occurs_once_has_that_place_despite_its_line() -> None:
     text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
 
     assert text.places.place_of(f"⟦form.pdf · page 7⟧\n{LEAVE}").page == 2
@@ -207,7 +207,7 @@ def test_passage_is_shown_without_its_context_lines() -> None:
     assert without_context(text.markdown[3:-4]) == f"{TRAVEL}\n{LEAVE[:-3]}"
 
 
-def test_pages_with_several_sections_are_told_once() -> None:
+def test_pages_with_several_sections_are_listed_once() -> None:
     headings = (Heading(0, "Travel"), Heading(len(TRAVEL) + 1, "Leave"))
     text = text_of([Page(1, f"{TRAVEL}\n{LEAVE}", headings), Page(2, ""), Page(3, PAGER)], "a.pdf")
 

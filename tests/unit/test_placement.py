@@ -66,7 +66,7 @@ def test_each_catalog_has_a_data_source_named_after_it_and_keeps_it(pipeline: Pi
         (CatalogDataSources.SHARED, DataSourceType.CUSTOM, True),
     ],
 )
-def test_an_operator_says_what_new_catalogs_get(
+def test_operator_chooses_the_data_sources_of_new_catalogs(
     *, wanted: CatalogDataSources, type_: DataSourceType, is_shared: bool
 ) -> None:
     member = PoolMember(

@@ -78,7 +78,7 @@ def desk() -> Desk:
     return Desk()
 
 
-def test_a_search_is_counted_with_what_embeds_it(desk: Desk) -> None:
+def test_search_is_counted_with_its_embedding_tokens(desk: Desk) -> None:
     for _ in range(2):
         assert desk.search()
 

@@ -110,7 +110,7 @@ def test_store_without_similarities_keeps_its_scores_and_order() -> None:
     ]
 
 
-def test_words_raise_a_passage_but_not_over_what_is_far_nearer() -> None:
+def test_words_raise_a_passage_but_not_above_a_much_nearer_one() -> None:
     near = reply(passage("night", 0.9), passage("pump greased", 0.85), passage("hall", 0.2))
     far = reply(passage("night", 0.9), passage("pump greased", 0.2), passage("hall", 0.1))
 

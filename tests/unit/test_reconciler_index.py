@@ -284,7 +284,7 @@ def test_index_entry_added_a_moment_ago_is_left_for_the_next_time(crowded: Recon
 
 
 @pytest.mark.parametrize("pages", [1, 25])
-def test_all_that_differs_is_found_whatever_the_number_of_steps(
+def test_every_difference_is_found_with_any_number_of_steps(
     crowded: Reconciled, monkeypatch: pytest.MonkeyPatch, pages: int
 ) -> None:
     # So many pages of two documents are a step.

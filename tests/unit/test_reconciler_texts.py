@@ -63,7 +63,7 @@ def test_text_is_kept_while_its_document_awaits_the_result(world: Reconciled) ->
     assert set(world.texts.kept) == {text}
 
 
-def test_text_of_what_a_rejected_file_replaced_goes_as_it_is_evicted(world: Reconciled) -> None:
+def test_text_replaced_by_a_rejected_file_is_deleted_on_eviction(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.change(KEY, text_id="a" * 16, indexed_text_id="a" * 16)
     world.keeps_text("a" * 16)

@@ -427,7 +427,7 @@ def test_search_with_one_of_two_failing_bases_is_a_marked_partial_answer(world: 
     }
 
 
-def test_cut_document_names_only_the_pages_of_what_is_shown(world: World) -> None:
+def test_cut_passage_names_only_the_pages_of_its_shown_text(world: World) -> None:
     opening = "The first page says this. " * 15
     rest = f"The last pages say that, {'and that' * 20}, and more. " * 10
     world.kb.put(opening + rest, filename="whole.pdf")

@@ -95,7 +95,7 @@ TYPES = known_types([frozenset({"domain:text", "city:list", "gte:number", "in:da
 
 
 @given(asked=st.dictionaries(KEYS, JSON, max_size=4))
-def test_no_filter_whatever_it_says_reaches_another_tenants_passage(asked: object) -> None:
+def test_no_filter_reaches_another_tenants_passage(asked: object) -> None:
     foreign: dict[str, object] = {"user_id": "bob", "catalog_id": "cat-1", "domain": "hr"}
     foreign |= {"city": ["Rome"], "gte": 3, "in": "2026-03-01", "in_ts": 1772323200, "folder": []}
 
@@ -142,7 +142,7 @@ def test_one_group_filters_without_any_of_and_conditions_are_added() -> None:
         (None, False),
     ],
 )
-def test_a_member_is_shown_what_names_a_group_of_theirs_to_the_character(
+def test_group_member_sees_only_passages_with_an_exactly_equal_group(
     shared: object, seen: bool
 ) -> None:
     attributes = {"user_id": "alice", "allowed_groups": shared}

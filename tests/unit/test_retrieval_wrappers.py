@@ -71,7 +71,7 @@ def test_without_a_guardrails_verdict_nothing_is_searched(
     assert knowledge_base.filters == []
 
 
-def test_a_filter_in_bedrocks_words_means_the_same_in_ours() -> None:
+def test_bedrock_filter_is_parsed_into_the_equivalent_filter() -> None:
     def of(operator: str, value: object) -> dict[str, object]:
         return {operator: {"key": "k", "value": value}}
 

@@ -71,7 +71,7 @@ def next_job(pipeline: Pipeline, polled: TaskResult) -> Run:
 # What Bedrock says
 
 
-def test_an_indexed_document_says_since_when(pipeline: Pipeline, run: Run) -> None:
+def test_indexed_document_has_the_time_of_its_indexing(pipeline: Pipeline, run: Run) -> None:
     says(pipeline, "INDEXED")
 
     polled = over(pipeline, run)
@@ -351,7 +351,7 @@ def test_a_failed_document_that_a_later_job_indexes_is_indexed(pipeline: Pipelin
     assert pipeline.document().status_reason is None
 
 
-def test_a_rejected_document_is_never_indexed_by_bedrocks_word(pipeline: Pipeline) -> None:
+def test_rejected_document_stays_rejected_although_bedrock_lists_it(pipeline: Pipeline) -> None:
     pipeline.drop(body="")
 
     pipeline.drop(OTHER)
@@ -403,7 +403,7 @@ def test_a_rejected_file_is_evicted_by_a_job_after_its_sidecar(rejected: Pipelin
     assert rejected.bedrock.direct_calls == []
 
 
-def test_a_rejected_file_that_is_still_found_says_so_after_some_jobs(rejected: Pipeline) -> None:
+def test_rejected_file_that_is_still_found_after_some_jobs_is_reported(rejected: Pipeline) -> None:
     run = rejected.work()
 
     for _ in range(MAX_ATTEMPTS):

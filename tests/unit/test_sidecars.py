@@ -46,7 +46,7 @@ def test_key_of_an_event_is_used_unchanged() -> None:
         (json.dumps({**EVENT, "id": ""}), "id"),
     ],
 )
-def test_a_malformed_event_is_refused_and_says_where(body: str, named: str) -> None:
+def test_malformed_event_is_refused_with_the_position_of_the_mistake(body: str, named: str) -> None:
     with pytest.raises(MalformedEvent, match=named):
         object_event(body)
 
@@ -63,7 +63,7 @@ def a_sidecar(attributes: dict[str, Attribute], filename: str = "report.pdf") ->
     return own_sidecar(location, attributes, uploaded_at=datetime(2026, 2, 3, 10, 30, tzinfo=UTC))
 
 
-def test_a_sidecar_says_whose_document_it_is_and_what_the_user_attached() -> None:
+def test_sidecar_has_the_owner_and_the_users_attributes() -> None:
     body, _ = a_sidecar({"domain": "hr", "allowed_groups": ["staff", "board"]})
 
     assert json.loads(body) == {
@@ -93,7 +93,7 @@ def test_attributes_come_from_object_metadata_of_our_prefix_alone() -> None:
     assert attributes == {"domain": "hr", "taxonomy": ["pay", "leave", "travel"], "author": "René"}
 
 
-def test_typed_attributes_are_what_their_headers_say() -> None:
+def test_typed_attributes_follow_their_headers() -> None:
     attributes = user_attributes(
         {
             "kb-number-year": "2026",

@@ -174,7 +174,7 @@ def test_title_and_note_above_the_names_are_in_no_name(headers: int | None) -> N
         assert lines[1] == VENDOR_1
 
 
-def test_cell_that_spans_rows_is_said_in_each() -> None:
+def test_cell_that_spans_rows_is_repeated_in_each_row() -> None:
     rows = [[f"Region {n}" if n % 4 == 0 else ABOVE, f"Plant {n}", str(n)] for n in range(20)]
 
     named = table_lines([["Region", "Plant", "Stock"], *rows]).split("\n")
@@ -233,7 +233,7 @@ def test_two_columns_of_words_have_no_names_unless_the_first_row_differs() -> No
     assert table_lines([["Zoe", "Rome"], *towns]).startswith("Zoe\tRome\n")
 
 
-def test_header_stands_once_where_its_rows_come_again() -> None:
+def test_repeated_header_rows_are_read_once() -> None:
     header, *rows = VENDORS
 
     lines = table_lines([header, *rows[:20], header, *rows[20:]]).split("\n")

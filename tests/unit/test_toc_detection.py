@@ -69,7 +69,7 @@ FILES = "\n".join(f"+--file{name}.c,v" for name in "abcdefghijklm")
     [DOTTED, TIGHT, NUMBERED, INDEX, LINKS],
     ids=["dotted leaders", "tight leaders", "rising numbers", "index", "links"],
 )
-def test_a_table_of_contents_or_an_index_is_told_from_text(text: str) -> None:
+def test_table_of_contents_and_index_are_distinguished_from_text(text: str) -> None:
     assert looks_like_navigation(text)
 
 

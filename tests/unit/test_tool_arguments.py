@@ -61,7 +61,7 @@ def test_decision_accepts_only_true_false_or_omission(tool: str, argument: str) 
     assert getattr(decided.parse({**given, argument: True}), argument) is True
 
 
-def test_a_required_argument_may_be_the_word_null() -> None:
+def test_required_argument_may_be_the_text_null() -> None:
     assert NAMED["create_catalog"].parse({"catalog_name": "None"}).catalog_name == "None"
     assert NAMED["knowledge_base_retrieve"].parse({"query": "null"}).query == "null"
     with pytest.raises(ValidationError, match="question: Input should be a valid string"):

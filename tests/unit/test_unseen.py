@@ -43,7 +43,7 @@ def test_characters_that_may_hide_something_are_counted(text: str, seen: str, hi
         ("日本\u200b語", "日本\u200b語"),
     ],
 )
-def test_characters_of_layout_are_left_out_without_a_word(text: str, seen: str) -> None:
+def test_layout_characters_are_left_out_without_a_notice(text: str, seen: str) -> None:
     assert as_seen(text) == (seen, 0)
 
 
@@ -61,7 +61,7 @@ def test_characters_of_layout_are_left_out_without_a_word(text: str, seen: str) 
         "exam\u00ad\nple",
     ],
 )
-def test_characters_that_spell_what_people_see_stay(text: str) -> None:
+def test_characters_of_visible_words_are_kept(text: str) -> None:
     assert as_seen(text) == (text, 0)
 
 
@@ -84,7 +84,9 @@ _SEEN = "Leave is 30 days a year."
         (files.workbook({"Rules": [["Rule", "From"], [_LINE, "May"]]}), "a.xlsx"),
     ],
 )
-def test_hidden_characters_are_left_out_and_said_in_each_format(body: bytes, filename: str) -> None:
+def test_hidden_characters_are_left_out_and_reported_in_each_format(
+    body: bytes, filename: str
+) -> None:
     (page,) = read_pages(body, filename)
 
     assert _SEEN in page.text

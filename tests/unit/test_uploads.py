@@ -81,7 +81,7 @@ def test_rejected_file_leaves_no_attribute_types(pipeline: Pipeline) -> None:
     assert pipeline.catalogs.kept[CATALOG].attribute_types == frozenset()
 
 
-def test_indexed_document_without_room_for_its_folders_says_so(pipeline: Pipeline) -> None:
+def test_document_without_room_for_its_folders_is_indexed_with_a_gap(pipeline: Pipeline) -> None:
     deep = f"alice/research/{'a long name of a folder/' * 9}report.pdf"
     pipeline.drop(deep)
     pipeline.index(deep)
@@ -367,7 +367,7 @@ def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> N
     assert not pipeline.documents.kept
 
 
-def test_with_an_object_whose_record_was_lost_its_sidecar_goes(filled: Pipeline) -> None:
+def test_sidecar_is_deleted_with_an_object_without_record(filled: Pipeline) -> None:
     filled.documents.kept.clear()
 
     deleted = filled.delete()

@@ -54,7 +54,7 @@ def test_a_removal_is_not_counted(pipeline: Pipeline) -> None:
     assert used(pipeline) == before
 
 
-def test_passages_overlap_and_what_is_said_twice_is_embedded_twice() -> None:
+def test_overlapping_text_is_embedded_in_both_passages() -> None:
     def of(tokens: int) -> tuple[int, int]:
         used = Used.of_ingested([document_at(BOB, size=tokens * 4, status=DocumentStatus.INDEXING)])
         return used.passages, used.embedded_tokens

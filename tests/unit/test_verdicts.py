@@ -122,7 +122,7 @@ def test_a_removal_is_believed_only_of_a_search() -> None:
     ("reason", "seconds", "is_due"),
     [(None, 59, False), (None, 60, True), ("no text", 9, False), ("no text", 10, True)],
 )
-def test_document_is_due_a_minute_after_bedrocks_word_or_sooner_in_doubt(
+def test_document_is_due_a_minute_after_bedrocks_answer_or_sooner(
     *, reason: str | None, seconds: float, is_due: bool
 ) -> None:
     document = a_document().model_copy(update={"etag": "e"})
@@ -180,7 +180,7 @@ WAIT, AGAIN = DocumentOutcome.WAIT, DocumentOutcome.AGAIN
         ("IGNORED", 5, 5, DocumentOutcome.FAILED),
     ],
 )
-def test_what_bedrock_says_after_a_call_that_ingests(
+def test_statuses_after_an_ingesting_call(
     status: str, said: float | None, at: float, outcome: DocumentOutcome
 ) -> None:
     assert after(a_document(), status, said=said, at=at) is outcome
@@ -198,7 +198,7 @@ def test_what_bedrock_says_after_a_call_that_ingests(
         ("DELETING", 601, MAX_ATTEMPTS, DocumentOutcome.LEFT),
     ],
 )
-def test_what_bedrock_says_after_a_call_that_removes(
+def test_statuses_after_a_removing_call(
     status: str, at: float, attempts: int, outcome: DocumentOutcome
 ) -> None:
     document = a_document(DocumentStatus.DELETING, attempts=attempts)

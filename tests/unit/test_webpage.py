@@ -212,7 +212,7 @@ def test_a_name_of_several_rows_stands_in_each_and_names_no_column() -> None:
 
 
 @pytest.mark.parametrize("frame", ["src=a.html", f"srcdoc='<p>{_PAYLOAD}'"])
-def test_page_in_a_frame_is_said_to_be_unread(frame: str) -> None:
+def test_page_in_a_frame_is_reported_as_unread(frame: str) -> None:
     page = page_of(f"<p>{_PLAIN}<iframe {frame}>old</iframe><iframe src=b width=1></iframe>")
 
     assert (page.text, page.missing) == (_PLAIN, ("a page in a frame was not read",))

@@ -303,7 +303,7 @@ def test_notes_of_a_docx_follow_in_the_order_of_the_text() -> None:
     assert page.text == "One.\nTwo.\nfirst\nsecond"
 
 
-def test_comments_of_a_docx_are_said_and_not_mixed_in() -> None:
+def test_comments_of_a_docx_are_reported_apart_from_its_text() -> None:
     comments = part("comments", f"<w:comment>{paragraph('Agreed at 5')}</w:comment>" * 2)
 
     page = page_of(word(paragraph(_PLAIN), comments=comments))
@@ -312,7 +312,7 @@ def test_comments_of_a_docx_are_said_and_not_mixed_in() -> None:
     assert page.missing == ("2 comments are left out",)
 
 
-def test_text_of_a_box_is_read_once_below_what_it_hangs_on() -> None:
+def test_text_of_a_box_is_read_once_after_its_anchor() -> None:
     boxed = f"<w:txbxContent>{paragraph('boxed')}</w:txbxContent>"
     body = (
         f"<w:p>{run('Anchor')}<w:r><mc:AlternateContent><mc:Choice>{boxed}</mc:Choice>"
@@ -507,7 +507,7 @@ def test_names_of_several_columns_and_notes_of_a_table_stay_what_they_are() -> N
     assert len(lines) == 21
 
 
-def test_a_table_in_a_cell_stands_in_the_cell() -> None:
+def test_nested_table_is_read_inside_its_cell() -> None:
     document = docx.Document()
     outer = document.add_table(2, 2)
     for at, text in enumerate(["Part", "Sizes", "Bolt", ""]):

@@ -75,7 +75,7 @@ def lines(sheet: str) -> list[str]:
     return read(book({"Sheet": sheet})).text.split("\n")[2:]
 
 
-def test_every_sheet_stands_under_its_name_which_is_a_heading() -> None:
+def test_every_sheet_has_its_name_as_a_heading() -> None:
     lamps: list[list[str | float]] = [[f"lamp {n}", n] for n in range(40)]
     many: list[list[str | float]] = [["item", "euro"], *lamps]
     body = files.workbook({"Prices": many, "Empty": [], "More": [["x"]]})
@@ -88,7 +88,7 @@ def test_every_sheet_stands_under_its_name_which_is_a_heading() -> None:
     assert text_of([page], "a.xlsx").markdown.startswith("⟦a⟧\n## Prices\n\nitem: ")
 
 
-def test_cells_show_what_their_formats_make_of_them() -> None:
+def test_cells_are_shown_by_their_number_formats() -> None:
     sheet = rows(
         '<c s="1"><v>0.475</v></c><c s="2"><v>46082</v></c><c s="3"><v>1067</v></c>',
         '<c><v>0.30000000000000004</v></c><c t="b"><v>1</v></c><c t="e"><v>#REF!</v></c>',
@@ -280,7 +280,7 @@ def test_merged_cells_are_told_once_and_what_they_cover_is_not() -> None:
     assert lines(sheet) == ["Prices", "lamp\t12"]
 
 
-def test_name_over_several_columns_stands_in_the_name_of_each() -> None:
+def test_name_over_several_columns_is_part_of_each_columns_name() -> None:
     body = [text("Kiel") + "<c><v>1</v></c><c><v>2</v></c><c><v>3</v></c>"] * 20
     sheet = (
         rows(
@@ -348,7 +348,7 @@ def test_comments_are_a_gap_and_text_boxes_are_text() -> None:
     assert gaps_of([page]) == ("2 comments were not read",)
 
 
-def test_hidden_shape_of_a_sheet_is_left_out_and_said() -> None:
+def test_hidden_shape_of_a_sheet_is_left_out_and_reported() -> None:
     shapes = "".join(
         f'<d:sp><d:cNvPr id="1" {hidden}/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:sp>'
         for hidden, text in [('hidden="1"', "ignore all"), ("", "Valid in May")]
@@ -445,7 +445,7 @@ def test_markup_with_a_prefix_and_without_positions_is_read() -> None:
     assert lines(sheet) == ["1"]
 
 
-def test_cells_far_apart_cost_no_more_than_what_is_in_them() -> None:
+def test_distant_cells_cost_only_their_own_contents() -> None:
     letters = [
         a + b + c for a in "ABCDEFGH" for b in "ABCDEFGHIJ" for c in "ABCDEFGHIJKLMNOPQRSTUVWX"
     ]

@@ -74,7 +74,7 @@ def test_filter_that_sql_cannot_express_is_refused(condition: Filter, why: str) 
         rendered(condition)
 
 
-def test_no_key_or_value_stands_in_the_statement() -> None:
+def test_statement_contains_no_key_or_value() -> None:
     condition = AllOf(
         (
             Has("a key", "a value"),

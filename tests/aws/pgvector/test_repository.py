@@ -69,7 +69,7 @@ def test_a_hybrid_search_ranks_by_meaning_and_by_words(database: Database) -> No
     assert [round(each.similarity, 3) for each in by_both] == [0.6, 0.8, 0.0]
 
 
-def test_the_knowledge_bases_of_a_user_are_theirs_alone(database: Database) -> None:
+def test_user_gets_only_own_and_shared_knowledge_bases(database: Database) -> None:
     database.documents("alice", "hers").put(
         NewDocument(name="a", digest="1", chunks=[Chunk(content="a", embedding=EAST)])
     )

@@ -87,7 +87,7 @@ def test_attribute_types_beyond_what_a_record_keeps_are_not_added(
     assert found(catalogs).attribute_types == many
 
 
-def test_description_changes_what_it_names_and_nothing_else(catalogs: CatalogRegister) -> None:
+def test_description_changes_only_the_named_fields(catalogs: CatalogRegister) -> None:
     catalogs.open(a_catalog(at=NOW, description="papers"))
     place(catalogs)
 

@@ -307,7 +307,7 @@ def test_counters_of_a_reopened_catalog_never_fall_below_zero(
         ([], CatalogStatus.READY),
     ],
 )
-def test_status_of_a_catalog_follows_from_what_it_counts(
+def test_status_of_a_catalog_follows_from_its_counts(
     counted_stores: CountedStores, ends: list[DocumentStatus], status: CatalogStatus
 ) -> None:
     for number, end in enumerate(ends):
@@ -363,7 +363,9 @@ def test_documents_over_a_cap_are_listed_apart_and_catalog_is_ready(
     assert counts_in(counted_stores.catalog).each[5:] == (0, 0, 0)
 
 
-def test_an_earlier_version_of_what_waits_uses_its_place(counted_stores: CountedStores) -> None:
+def test_earlier_version_of_a_waiting_document_uses_its_place(
+    counted_stores: CountedStores,
+) -> None:
     again = counted_stores.documents.save(a_document().model_copy(update={"indexed_at": NOW}))
 
     counted_stores.documents.save(again.model_copy(update={"over_cap": CapKind.BYTES}))

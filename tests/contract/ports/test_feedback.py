@@ -55,7 +55,7 @@ def test_feedback_reads_back_whole_and_for_its_user_alone(book: FeedbackBook) ->
     assert list(book.of_user("carol")) == []
 
 
-def test_the_last_word_on_a_question_takes_the_place_of_the_one_before(book: FeedbackBook) -> None:
+def test_last_verdict_on_a_question_replaces_the_earlier_one(book: FeedbackBook) -> None:
     for verdict in (FeedbackVerdict.UP, FeedbackVerdict.KEPT, FeedbackVerdict.DOWN):
         book.keep(a_feedback(verdict=verdict))
     elsewhere = [

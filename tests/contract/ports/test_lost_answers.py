@@ -202,7 +202,7 @@ def test_repeated_write_returns_its_result_after_each_first_answer_is_lost(
     assert forgetful.lost
 
 
-def test_a_write_that_someone_else_has_made_is_not_taken_for_ours(forgetful: Forgetful) -> None:
+def test_write_by_another_process_is_not_taken_for_ours(forgetful: Forgetful) -> None:
     seen = forgetful.stores.leases.ask("cat-1")
     theirs = forgetful.stores.leases.take(seen, until=NOW, failures=0)
 

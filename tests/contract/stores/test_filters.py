@@ -123,7 +123,7 @@ def test_a_filter_means_the_same_everywhere(docs: KnowledgeBase) -> None:
     assert told == OF_ALICE
 
 
-def test_a_members_groups_find_what_lists_one_of_them_and_nothing_else(
+def test_group_search_finds_only_passages_that_list_one_of_the_groups(
     docs: KnowledgeBase,
 ) -> None:
     told = []

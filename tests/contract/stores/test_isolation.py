@@ -94,7 +94,7 @@ def test_a_store_that_ignores_the_filter_is_not_believed(world: World, docs: Kno
 
 
 @ALL
-def test_names_that_look_alike_are_owners_and_groups_of_their_own(world: World) -> None:
+def test_similar_names_are_different_owners_and_groups(world: World) -> None:
     alike = world.holding(ALIKE)
     own = {name: {f"dora/{number}.txt"} for number, name in enumerate(ALIKE_NAMES)}
 

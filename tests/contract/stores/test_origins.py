@@ -92,7 +92,7 @@ def world(request: pytest.FixtureRequest, home: Stocked) -> World:
 
 
 @pytest.mark.parametrize("narrowed", [{}, {"catalog_id": HERS}])
-def test_a_tenant_finds_all_that_is_theirs_and_nothing_that_only_says_so(
+def test_tenant_finds_all_own_passages_and_none_that_only_claim_it(
     world: World, narrowed: dict[str, str]
 ) -> None:
     answer = world.search(Caller("alice"), **narrowed)
@@ -105,7 +105,7 @@ def test_a_tenant_finds_all_that_is_theirs_and_nothing_that_only_says_so(
     assert (answer.withheld, answer.notices) == (FORGERIES, {})
 
 
-def test_a_member_finds_what_is_shared_by_its_owner_alone(world: World) -> None:
+def test_group_member_finds_only_passages_shared_by_their_owner(world: World) -> None:
     answer = world.search(Caller("dora", ("finance",)))
 
     assert _keys(answer) == {f"carol/{catalog_id_of('carol', 'cat-4')}/budget.txt"}

@@ -26,7 +26,7 @@ TOLD_AS: dict[Trouble, tuple[type, ...]] = {
 
 
 @each_in(*Trouble)
-def test_a_trouble_is_told_without_the_question_and_over_when_it_is_over(
+def test_store_trouble_is_logged_without_the_question_and_then_ends(
     world: World, docs: KnowledgeBase, trouble: Trouble, caplog: pytest.LogCaptureFixture
 ) -> None:
     question = f"leave of the spymaster with {trouble}"
