@@ -146,7 +146,9 @@ def test_a_module_that_is_installed_is_taken(
         ("TOOL_SPEC = {'name': 'missing'}", "missing function missing"),
     ],
 )
-def test_a_file_that_is_none_is_named(objects: FakeObjects, body: str, problem: str) -> None:
+def test_invalid_tool_file_is_refused_by_name(
+    objects: FakeObjects, body: str, problem: str
+) -> None:
     objects["a.zip"] = zipped({"bad.py": body})
 
     with pytest.raises(AgentMisconfigured, match=problem):

@@ -299,7 +299,7 @@ def test_write_to_a_full_catalog_raises_catalog_full_at_once(
     assert pauses == []
 
 
-def test_a_condition_that_is_not_met_is_no_conflict(client: Any, pauses: list[int]) -> None:
+def test_unmet_condition_is_raised_without_a_retry(client: Any, pauses: list[int]) -> None:
     with Stubber(client) as stub:
         cancel(stub, "ConditionalCheckFailed", "TransactionConflict")
 

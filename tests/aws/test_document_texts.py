@@ -37,7 +37,7 @@ def test_a_text_comes_back_as_it_was_put_with_its_places(texts: S3DocumentTexts,
     assert heads[1]["ContentEncoding"] == "gzip"
 
 
-def test_a_text_that_nobody_put_has_no_places_either(texts: S3DocumentTexts) -> None:
+def test_missing_text_has_no_places(texts: S3DocumentTexts) -> None:
     assert (texts.text(NAME), texts.get(NAME)) == (None, None)
 
 

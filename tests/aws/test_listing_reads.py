@@ -45,7 +45,7 @@ def counted(dynamodb: Any, s3: Any, read: Counter[str]) -> ToolBuilder:
     return ToolBuilder(settings=settings, client=client)
 
 
-def test_a_page_reads_as_much_however_many_documents_there_are(
+def test_reads_of_a_page_do_not_grow_with_the_catalog(
     counted: ToolBuilder, read: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listing, "DOCUMENTS", PAGE)

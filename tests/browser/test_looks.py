@@ -110,7 +110,7 @@ class Stage:
         self.seen.add(next((path for path, form in FORMS.items() if form.fullmatch(at)), at))
 
 
-def test_every_page_can_be_read_and_keeps_nobody_out(
+def test_every_page_passes_the_accessibility_checks(
     signed_in: SignedIn, stranger: Visitor, looks: Looks, tmp_path: Path
 ) -> None:
     outside = Stage(stranger, looks, tmp_path)

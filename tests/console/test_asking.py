@@ -108,7 +108,7 @@ def test_question_is_never_answered_from_another_users_documents(
         assert "<b>" not in answer.text
 
 
-def test_a_model_that_does_not_answer_costs_nobody_the_passages(
+def test_passages_are_shown_when_the_model_is_busy(
     alice: Browser, console: Console, catalog: str
 ) -> None:
     services = console.services
@@ -358,7 +358,7 @@ def hasty(console: Console, browser: Browser, *, seconds: float) -> Browser:
     return Browser(client=client, provider=browser.provider)
 
 
-def test_a_model_that_hangs_costs_nobody_the_passages(
+def test_passages_are_shown_when_the_model_hangs(
     alice: Browser, console: Console, catalog: str
 ) -> None:
     services = console.services

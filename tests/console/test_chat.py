@@ -401,7 +401,9 @@ def test_nobody_reads_or_asks_in_another_users_conversation(
     assert "My secret plan" in alice.get(path).text
 
 
-def test_an_agent_goes_with_its_conversations(alice: Browser, console: Console, agent: str) -> None:
+def test_agent_is_deleted_with_its_conversations(
+    alice: Browser, console: Console, agent: str
+) -> None:
     path = begin(alice, agent)
     run = run_of(alice, path)
 

@@ -157,7 +157,7 @@ def test_text_written_by_users_is_escaped_on_every_page(alice: Browser, pipeline
 VENDORED = HERE / "static" / "vendor"
 
 
-def test_every_file_is_as_it_was_copied() -> None:
+def test_vendored_files_match_their_checksums() -> None:
     lines = (VENDORED / "SHA256SUMS").read_text().splitlines()
     listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
     there = {

@@ -77,7 +77,7 @@ def test_other_links_are_text(url: str, form: str) -> None:
     assert [each for each in Read(shown).found if each[0] != "p"] == []
 
 
-def test_an_image_is_no_image() -> None:
+def test_image_becomes_no_image_element() -> None:
     assert "<img" not in markdown("![x](https://a.example/seen.png)")
 
 

@@ -169,7 +169,7 @@ def later(console: Console, browser: Browser, **after: float) -> Browser:
     return replace(browser, client=client)
 
 
-def test_a_sign_in_that_took_too_long_is_none(
+def test_sign_in_that_took_too_long_is_refused(
     console: Console, browser: Browser, provider: Provider
 ) -> None:
     back = provider.sign_in(begun(browser), "alice")

@@ -57,7 +57,7 @@ def of_staff(
     )
 
 
-def test_figures_beside_plain_retrieve_a_least_score_a_run_and_a_gate(
+def test_evaluation_reports_figures_and_fails_at_a_missed_gate(
     instance: Instance, tmp_path: Path
 ) -> None:
     path, run = tmp_path / "questions.jsonl", tmp_path / "run"

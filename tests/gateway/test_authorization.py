@@ -330,7 +330,7 @@ def test_cancelled_sign_in_returns_no_code_and_its_page_is_used_up(
     assert "no longer open" in again.text
 
 
-def test_a_page_that_nobody_asked_for_has_no_form(gateway: RunningGateway) -> None:
+def test_sign_in_page_without_a_request_has_no_form(gateway: RunningGateway) -> None:
     for name in ("", EVIL):
         response = httpx2.get(f"{gateway.base}/issuer/sign-in", params={"request": name})
 
@@ -339,7 +339,7 @@ def test_a_page_that_nobody_asked_for_has_no_form(gateway: RunningGateway) -> No
         assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
 
 
-def test_a_form_from_elsewhere_signs_nobody_in(flow: Flow) -> None:
+def test_forged_sign_in_form_is_refused(flow: Flow) -> None:
     with a_browser() as browser:
         page = browser.open(flow.link())
         without_cookie = httpx2.post(page.url, data={**page.fields, "user": "mallory"})

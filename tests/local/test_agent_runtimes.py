@@ -186,7 +186,7 @@ def test_answer_streams_to_verified_users_each_with_own_sessions(
     model.server_close()
 
 
-def test_an_object_of_a_bucket_by_the_name_of_the_path_is_no_question(tmp_path: Path) -> None:
+def test_object_named_like_a_runtime_path_is_stored(tmp_path: Path) -> None:
     runtimes = Runtimes(PlainTextResponse("stored"), tmp_path, "http://nobody.invalid")
 
     async def put() -> httpx.Response:

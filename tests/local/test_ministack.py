@@ -76,7 +76,7 @@ def test_ministack_itself_still_leaves_out_the_empty_parts_of_a_key() -> None:
 
 @pytest.mark.usefixtures("mended")
 @pytest.mark.parametrize("key", ["/bob/a.txt", "bob//a.txt", "bob/a/", "bob/a.txt"])
-def test_a_key_is_named_to_policies_as_it_is(key: str) -> None:
+def test_policies_see_an_object_key_unchanged(key: str) -> None:
     assert named(f"/docs/{key}") == f"{BUCKET}/{key}"
 
 

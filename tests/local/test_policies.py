@@ -67,7 +67,7 @@ def test_log_only_policy_decides_nothing_but_is_still_validated() -> None:
         deployed(a_permit("echo___sing_it"), EnforcementMode="LOG_ONLY")
 
 
-def test_a_gateway_without_an_engine_has_none() -> None:
+def test_gateway_without_a_policy_engine_is_configured_without_one() -> None:
     assert deployed(a_permit(), gateway={}) is None
 
 

@@ -56,7 +56,7 @@ def bare_machine(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.processes
-def test_a_newcomer_comes_from_a_bare_machine_to_an_answer(
+def test_quickstart_leads_from_a_bare_machine_to_an_answer(
     wheel: Path, bare_machine: dict[str, str], tmp_path: Path
 ) -> None:
     assert shutil.which("node", path=bare_machine["PATH"]) is None

@@ -382,7 +382,7 @@ def test_smuggled_characters_are_in_nothing_that_an_agent_is_shown(where: str) -
 
 
 @pytest.mark.parametrize("name", ["travel.txt", "travel.md", "travel.csv"])
-def test_controls_of_a_terminal_are_no_text(name: str) -> None:
+def test_terminal_control_characters_are_removed_from_text(name: str) -> None:
     shown = shown_of(name, f"{_SEEN}\x1b]8;;evil\x07 and\x9b8m so\b on".encode())
 
     assert _SEEN in shown

@@ -137,5 +137,5 @@ def test_letters_drawn_as_shapes_beside_text_are_a_gap(draw: Callable[[Canvas], 
 
 
 @pytest.mark.parametrize("draw", [_curve, _map, _bars])
-def test_drawing_beside_text_is_no_gap(draw: Callable[[Canvas], None]) -> None:
+def test_drawing_beside_text_causes_no_gap(draw: Callable[[Canvas], None]) -> None:
     assert gaps_of(read_pages(_page(draw), "a.pdf")) == ()

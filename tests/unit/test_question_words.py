@@ -97,7 +97,7 @@ def test_names_are_capitalised_words_and_numbers_but_no_first_word() -> None:
     assert QuestionWords.of(question).names == {"apple", "q1", "2023", "nasa"}
 
 
-def test_capitalised_words_of_a_german_question_are_no_names() -> None:
+def test_capitalised_words_of_a_german_question_are_not_taken_for_names() -> None:
     assert QuestionWords.of("Wie lang ist die Frist für den Antrag 7?").names == {"7"}
 
 

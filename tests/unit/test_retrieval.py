@@ -360,7 +360,7 @@ def test_only_knowledge_bases_with_the_callers_catalogs_are_asked(world: World) 
     assert world.kb.filters == world.pool["KB2"].filters == []
 
 
-def test_a_named_catalog_is_searched_where_it_lives_and_nothing_beside_it(world: World) -> None:
+def test_named_catalog_is_searched_alone_and_in_its_knowledge_base(world: World) -> None:
     world.pool["KB2"] = FakeKnowledgeBase()
     world.catalogs.put("cat-1", "KB2")
     world.pool["KB2"].put("annual leave here", catalog_id="cat-1")

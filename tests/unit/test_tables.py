@@ -193,7 +193,7 @@ def test_cell_that_spans_rows_is_repeated_in_each_row() -> None:
     ],
 )
 @pytest.mark.parametrize("headers", [None, 1])
-def test_columns_without_names_have_none_where_others_have(
+def test_unnamed_columns_stay_unnamed_beside_named_ones(
     header: list[str], line: str, headers: int | None
 ) -> None:
     rows = [[f"Plant {n}", f"a {n}", str(n + 7), f"{n} b", "c", "d"] for n in range(40)]
@@ -325,7 +325,7 @@ def test_stated_header_is_used() -> None:
 
 
 @pytest.mark.parametrize("rows", [[], [[]], [["", " "]]])
-def test_a_table_with_nothing_in_it_is_no_text(rows: list[list[str]]) -> None:
+def test_empty_table_gives_no_text(rows: list[list[str]]) -> None:
     assert table_lines(rows) == ""
 
 

@@ -33,7 +33,7 @@ def if_a_job(pipeline: Pipeline, run: Run) -> None:
         pipeline.finish_job(run)
 
 
-def test_a_catalog_goes_with_its_data_source_its_slot_and_its_documents(pipeline: Pipeline) -> None:
+def test_catalog_is_deleted_with_its_data_source_slot_and_documents(pipeline: Pipeline) -> None:
     pipeline.deletions.delete_catalog("alice", CATALOG)
 
     run = pipeline.execute()

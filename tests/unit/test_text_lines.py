@@ -59,5 +59,5 @@ def test_heading_between_columns_ends_those_above_it() -> None:
 
 
 @pytest.mark.parametrize("lines", [(), column("alone", left=0.55)])
-def test_few_lines_are_no_columns(lines: Sequence[TextLine]) -> None:
+def test_few_lines_are_not_taken_for_columns(lines: Sequence[TextLine]) -> None:
     assert text_in_order(lines) == "".join(each.text for each in lines)

@@ -161,7 +161,7 @@ def test_text_that_is_no_object_is_refused_by_its_argument(tool: str, argument: 
             asked.parse({**needed(asked), argument: text})
 
 
-def test_a_filter_as_text_names_nobody_either() -> None:
+def test_filter_given_as_text_cannot_name_a_user() -> None:
     with pytest.raises(ValidationError, match="may not name 'user_id'"):
         NAMED["knowledge_base_retrieve"].parse({"query": "x", "filter": '{"user_id": "bob"}'})
 

@@ -32,7 +32,7 @@ def test_plan_lists_every_step_in_order_and_writes_nothing(
     assert not pipeline.uploads.plan(KEY).changes_records
 
 
-def test_a_removal_leaves_the_index_before_the_record_goes(pipeline: Pipeline) -> None:
+def test_document_leaves_the_index_before_its_record_is_deleted(pipeline: Pipeline) -> None:
     pipeline.drop()
     pipeline.bucket.delete(KEY)
 

@@ -359,7 +359,7 @@ def test_unreadable_parts_of_a_docx_are_gaps() -> None:
     )
 
 
-def test_a_logo_or_a_picture_among_text_is_no_gap() -> None:
+def test_logo_or_picture_among_text_causes_no_gap() -> None:
     drawn = '<w:p><w:r><w:inline><w:extent cx="{0}" cy="{0}"/><a:blip/></w:inline></w:r></w:p>'
     logo = word(paragraph(_PLAIN) + drawn.format(1_000_000))
     among = word(paragraph("word " * 40) + drawn.format(7_200_000))
