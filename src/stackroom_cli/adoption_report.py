@@ -71,7 +71,7 @@ def _tell(out: TerminalConsole, survey: Survey, outcomes: list[Adoption]) -> Non
     refused = ((each.name, str(each.reason)) for each in outcomes if each.reason is not None)
     tell_reasons(out, "refused", refused, style="red")
     for names, what in (
-        (survey.not_taken, "of unsupported types"),
+        (survey.not_taken, "files of unsupported types"),
         (survey.junk, JUNK),
         (survey.alone, "sidecars without their file"),
     ):

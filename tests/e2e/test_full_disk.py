@@ -130,7 +130,7 @@ def has_its_status(person: Person, taken: list[Dropped]) -> None:
     }
     eventually(
         lambda: (
-            "found nothing"
+            "no discrepancies"
             in stackroom("reconcile", "--dry-run", state_dir=person.instance.state_dir).stdout
         ),
         "nothing is amiss after the reconciler's round",

@@ -55,5 +55,5 @@ def test_names_of_a_mac_are_found_as_typed_and_its_junk_is_left_out(
 
     assert shown.count("indexed\t") == 2
     assert f"its name is that of {mac!r}" in shown
-    assert "3 files left out" in shown
+    assert "left out 3 hidden or system files" in shown
     assert mac not in Person(instance, "mia").records()

@@ -34,8 +34,8 @@ def test_junk_is_not_waited_for_and_is_reported_once() -> None:
     junk = [f"ada/home/{each}" for each in (".DS_Store", "._a.txt", "~$b.docx", "Thumbs.db")]
 
     assert waiting(map(lying, junk), []) == []
-    assert left_out_text(junk, "for a reason") == (
-        "4 files left out, for a reason: ada/home/.DS_Store, ada/home/._a.txt, ada/home/~$b.docx, "
+    assert left_out_text(junk, "system files") == (
+        "left out 4 system files: ada/home/.DS_Store, ada/home/._a.txt, ada/home/~$b.docx, "
         "and 1 more"
     )
-    assert left_out_text([], "for a reason") == ""
+    assert left_out_text([], "system files") == ""

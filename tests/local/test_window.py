@@ -80,7 +80,7 @@ def test_moving_and_failed_documents_share_the_window() -> None:
 def test_hidden_rows_are_counted() -> None:
     lines = shown([*some(DocumentStatus.PENDING, 30), *some(DocumentStatus.INDEXED, 5)])
 
-    assert lines[-2] == "and 9 pending, 5 indexed: not shown"
+    assert lines[-2] == "not shown: 9 pending, 5 indexed"
 
 
 @pytest.mark.parametrize("height", [1, 5])

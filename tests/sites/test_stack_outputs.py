@@ -31,7 +31,7 @@ def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missi
     }
     path.write_text(json.dumps(others))
 
-    with pytest.raises(OtherOutputs, match=f"without {missing}; deploy this version with"):
+    with pytest.raises(OtherOutputs, match=rf"\({missing} missing\); deploy this version with"):
         of_file("prod", path)
 
 
