@@ -28,7 +28,7 @@ def adopt(
     catalog: str,
     is_applied: bool,
     moves: bool,
-    told: Output,
+    output: Output,
 ) -> None:
     prefix = prefix_of(site, user, catalog)
     found = source_at(site, source)
@@ -37,20 +37,20 @@ def adopt(
         site=site, source=found, survey=survey, prefix=prefix, is_applied=is_applied, moves=moves
     )
     outcomes = list[Adoption]()
-    with counting(told.people, "adopting", len(survey.files)) as count:
+    with counting(output.people, "adopting", len(survey.files)) as count:
         for each in adopting.run():
             outcomes.append(each)
             count(len(outcomes))
-    _tell(told.people, survey, outcomes)
+    _tell(output.people, survey, outcomes)
     count_of = Counter(each.outcome for each in outcomes)
     present, refused = count_of[AdoptionOutcome.PRESENT], count_of[AdoptionOutcome.REFUSED]
     done = f"adopted {count_of[AdoptionOutcome.ADOPTED]}"
-    told.people.print(
+    output.people.print(
         f"{done if is_applied else f'would adopt {count_of[AdoptionOutcome.TO_ADOPT]}'}"
         f" of {counted(len(outcomes), 'file')} into {prefix}; {present} already there, {refused}"
         f" refused{'' if is_applied else '; use --apply to do it'}"
     )
-    told.answer(_answer(prefix, survey, outcomes, is_applied=is_applied))
+    output.answer(_answer(prefix, survey, outcomes, is_applied=is_applied))
     if is_applied and refused:
         of = counted(len(outcomes), "file")
         raise LocalModeError(f"{refused} of {of} were not adopted; see above")

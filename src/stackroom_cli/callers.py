@@ -104,7 +104,7 @@ def sign_in_of(site: AwsSite) -> SignIn:
     from stackroom_client.sign_in import SignIn  # noqa: PLC0415 - takes its time
 
     store = SignInFile(KnownDeployments().sign_in_of(site.name))
-    return SignIn(site.issuer, site.client_id, store=store, name=site.told)
+    return SignIn(site.issuer, site.client_id, store=store, name=site.label)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _named(user: str | None) -> str:
 # login, logout, token, whoami: a user's sign-in to a deployment, and tokens.
 
 
-def login(site: Site, *, browser: bool, port: int, told: Output) -> None:
+def login(site: Site, *, browser: bool, port: int, output: Output) -> None:
     def show(address: str) -> None:
         # On standard error, since standard output is for the answer.
         if not (browser and webbrowser.open(address)):
@@ -177,19 +177,19 @@ def login(site: Site, *, browser: bool, port: int, told: Output) -> None:
 
     tokens = sign_in_of(_deployment(site)).begin(show, port=port)
     user = user_of(site, tokens.access_token)
-    told.people.print(f"{user} is signed in to {site.told}")
-    told.answer(_answer(tokens.access_token))
+    output.people.print(f"{user} is signed in to {site.label}")
+    output.answer(_answer(tokens.access_token))
 
 
-def logout(site: Site, *, told: Output) -> None:
+def logout(site: Site, *, output: Output) -> None:
     was = sign_in_of(_deployment(site)).end()
-    told.people.print(
-        f"signed out of {site.told}" if was else f"no user was signed in to {site.told}"
+    output.people.print(
+        f"signed out of {site.label}" if was else f"no user was signed in to {site.label}"
     )
-    told.answer(DoneAnswer(done=was))
+    output.answer(DoneAnswer(done=was))
 
 
-def token(asker: Asker, *, session: str | None, minutes: int | None, told: Output) -> None:
+def token(asker: Asker, *, session: str | None, minutes: int | None, output: Output) -> None:
     if session is not None and not is_session_id(session):
         raise ValidationError(
             f"--session {session!r} is not a session id: use 1 to 128 of A-Z, a-z, 0-9, '.', '_'"
@@ -208,18 +208,18 @@ def token(asker: Asker, *, session: str | None, minutes: int | None, told: Outpu
         raise WrongUsage("--session and --minutes work in the local mode only")
     else:
         minted = asker.token
-    if told.is_json:
-        told.answer(_answer(minted))
+    if output.is_json:
+        output.answer(_answer(minted))
     else:
-        told.tell(minted)
+        output.tell(minted)
 
 
-def whoami(site: Site, given: str | None, *, told: Output) -> None:
+def whoami(site: Site, given: str | None, *, output: Output) -> None:
     """Print the user of the given token, or of the signed-in person."""
     found = given if given is not None else Asker(site=site, user=None).token
     user = user_of(site, found)
-    told.people.print(f"{user}: drop files under s3://{site.bucket}/{user}/{{catalog}}/")
-    told.answer(WhoamiAnswer(user_id=user, prefix=f"s3://{site.bucket}/{user}/"))
+    output.people.print(f"{user}: drop files under s3://{site.bucket}/{user}/{{catalog}}/")
+    output.answer(WhoamiAnswer(user_id=user, prefix=f"s3://{site.bucket}/{user}/"))
 
 
 def _deployment(site: Site) -> AwsSite:

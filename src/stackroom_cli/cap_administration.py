@@ -34,26 +34,26 @@ _EVERYBODY = "everybody"
 _SEVERAL = "(several)"
 
 
-def keep(site: Site, user: str | None, given: Mapping[str, object], *, told: Output) -> None:
+def keep(site: Site, user: str | None, given: Mapping[str, object], *, output: Output) -> None:
     user_id = EVERYBODY if user is None else checked(user)
     services = SiteServices(site)
     services.stores.caps.keep(user_id, Caps.model_validate(given))
     _judge_anew(services, user)
-    _tell(services, told)
+    _tell(services, output)
 
 
-def show(site: Site, *, told: Output) -> None:
-    _tell(SiteServices(site), told)
+def show(site: Site, *, output: Output) -> None:
+    _tell(SiteServices(site), output)
 
 
-def remove(site: Site, user: str | None, *, told: Output) -> None:
+def remove(site: Site, user: str | None, *, output: Output) -> None:
     user_id = EVERYBODY if user is None else checked(user)
     services = SiteServices(site)
     if user_id not in services.stores.caps.all():
         raise LocalModeError(f"no caps are set for {user or _EVERYBODY}")
     services.stores.caps.remove(user_id)
     _judge_anew(services, user)
-    _tell(services, told)
+    _tell(services, output)
 
 
 def _judge_anew(services: SiteServices, user: str | None) -> None:
@@ -71,14 +71,14 @@ def _judge_anew(services: SiteServices, user: str | None) -> None:
         services.use_cases.user_caps.reassess(found)
 
 
-def _tell(services: SiteServices, told: Output) -> None:
+def _tell(services: SiteServices, output: Output) -> None:
     found = dict(sorted(services.stores.caps.all().items()))
     shown = table("User", "Documents", "Bytes", "Dollars a month")
     for user_id, caps in found.items():
         cells = (_EVERYBODY if user_id == EVERYBODY else user_id, _at_most(caps.documents))
         shown.add_row(*map(Text, (*cells, _at_most(caps.bytes), _at_most(caps.dollars))))
-    told.people.print(shown if found else "no caps are set")
-    told.answer(
+    output.people.print(shown if found else "no caps are set")
+    output.answer(
         CapsAnswer(
             caps=[CapsTold(user_id=each, **caps.model_dump()) for each, caps in found.items()]
         )
@@ -89,7 +89,7 @@ def _at_most(cap: int | Decimal | None) -> str:
     return "no cap" if cap is None else f"{cap:,}"
 
 
-def usage(site: Site, month: str | None, user: str | None, *, told: Output) -> None:
+def usage(site: Site, month: str | None, user: str | None, *, output: Output) -> None:
     metering = SiteServices(site).use_cases.metering
     if user is not None:
         found = [metering.of_user(checked(user), month)]
@@ -99,14 +99,14 @@ def usage(site: Site, month: str | None, user: str | None, *, told: Output) -> N
         while page.next is not None:
             page = metering.page(month, after=page.next)
             found += page.users
-    _tell_usage(month, {each.user_id: usage_json(each) for each in found}, told)
+    _tell_usage(month, {each.user_id: usage_json(each) for each in found}, output)
 
 
-def own_usage(person: SignedInPerson, month: str | None, *, told: Output) -> None:
-    _tell_usage(month, {person.user_id: asdict(person.client.usage(month))}, told)
+def own_usage(person: SignedInPerson, month: str | None, *, output: Output) -> None:
+    _tell_usage(month, {person.user_id: asdict(person.client.usage(month))}, output)
 
 
-def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told: Output) -> None:
+def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], output: Output) -> None:
     """Print each user's usage, given as the get_usage tool returns it."""
     month = month or month_of(utc_now())
     users = [
@@ -116,10 +116,10 @@ def _tell_usage(month: str | None, found: Mapping[str, Mapping[str, Any]], told:
         )
         for user_id, each in found.items()
     ]
-    told.people.print(_usage_table(users) if users else f"no usage in {month}")
+    output.people.print(_usage_table(users) if users else f"no usage in {month}")
     if users:
-        told.people.print(f"Dollars by the price list of {users[0].prices_of}.")
-    told.answer(UsageAnswer(month=month, users=users))
+        output.people.print(f"Dollars by the price list of {users[0].prices_of}.")
+    output.answer(UsageAnswer(month=month, users=users))
 
 
 def _usage_table(users: Iterable[UsageTold]) -> Table:
@@ -142,11 +142,11 @@ def _usage_table(users: Iterable[UsageTold]) -> Table:
     return shown
 
 
-def _cells(user_id: str, name: str, told: UsageTold | CatalogUsageTold) -> tuple[str, ...]:
-    waiting = f" ({told.waiting:,} waiting)" if told.waiting else ""
-    used, tokens = told.used, told.used.model_input_tokens + told.used.model_output_tokens
+def _cells(user_id: str, name: str, usage: UsageTold | CatalogUsageTold) -> tuple[str, ...]:
+    waiting = f" ({usage.waiting:,} waiting)" if usage.waiting else ""
+    used, tokens = usage.used, usage.used.model_input_tokens + usage.used.model_output_tokens
     counts = (used.documents, used.passages, used.questions, tokens)
-    here = (f"{told.documents:,}{waiting}", size(told.bytes))
+    here = (f"{usage.documents:,}{waiting}", size(usage.bytes))
     return tuple(map(escape, (user_id, name, *here, *(f"{each:,}" for each in counts))))
 
 

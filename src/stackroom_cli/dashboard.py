@@ -35,12 +35,12 @@ class NoDashboard(LocalModeError):
         )
 
 
-def dashboard(site: Site, *, hours: float | None, watch: bool, told: Output) -> None:
-    out = told.people
+def dashboard(site: Site, *, hours: float | None, watch: bool, output: Output) -> None:
+    out = output.people
     if not watch:
         shown = read(site, hours)
         out.print(drawn(shown))
-        told.answer(answer(shown))
+        output.answer(answer(shown))
         return
     with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
         while True:
@@ -72,7 +72,7 @@ def answer(shown: Board) -> DashboardAnswer:
         alarms=dict(shown.alarms),
         alarms_trouble=shown.alarms_trouble or None,
         widgets=[
-            WidgetTold(title=each.title, lines=[_told(line) for line in each.lines])
+            WidgetTold(title=each.title, lines=[_line_answer(line) for line in each.lines])
             for each in shown.graphs
         ],
     )
@@ -92,15 +92,15 @@ def _alarms(states: Mapping[str, str | None], trouble: str) -> Iterator[Renderab
         yield Text(f"could not be read: {one_line(trouble)}", style="red")
     for state in dict.fromkeys((*_STATES, *states.values())):
         if names := sorted(name for name, each in states.items() if each == state):
-            told = _ABSENT if state is None else state
-            yield Text(f"{told}: {', '.join(names)}", style=_STATES.get(told, "dim"))
+            label = _ABSENT if state is None else state
+            yield Text(f"{label}: {', '.join(names)}", style=_STATES.get(label, "dim"))
 
 
 def _tables(shown: Board) -> Iterator[RenderableType]:
     for graph in shown.graphs:
         yield Text(f"\n{graph.title}", style="bold")
-        told = [each for each in graph.lines if each.series or each.trouble]
-        if not told:
+        lines = [each for each in graph.lines if each.series or each.trouble]
+        if not lines:
             yield Text("no data", style="dim")
             continue
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -108,7 +108,7 @@ def _tables(shown: Board) -> Iterator[RenderableType]:
         for column in ("last", "min", "max"):
             table.add_column(column, justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
-        for each in told:
+        for each in lines:
             table.add_row(*_row(each, shown))
         yield table
 
@@ -142,7 +142,7 @@ def _bar(value: float, most: float) -> str:
     return _BARS[min(len(_BARS) - 1, int(value / most * (len(_BARS) - 1) + 0.5))]
 
 
-def _told(reading: Reading) -> LineTold:
+def _line_answer(reading: Reading) -> LineTold:
     return LineTold(
         label=reading.label,
         points=list(reading.series.items()),

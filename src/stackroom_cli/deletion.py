@@ -34,21 +34,21 @@ def delete(
     catalog: str | None,
     yes: bool,
     wait: bool,
-    told: Output,
+    output: Output,
 ) -> None:
     services = SiteServices(site)
     if targets:
         answer = _delete_documents(
-            services, targets, user=user, catalog=catalog, wait=wait, out=told.people
+            services, targets, user=user, catalog=catalog, wait=wait, out=output.people
         )
     elif catalog is not None:
         chosen = DocumentLookup.among(services).catalog(user, catalog)
-        answer = _delete_catalog(services, chosen, yes=yes, wait=wait, out=told.people)
+        answer = _delete_catalog(services, chosen, yes=yes, wait=wait, out=output.people)
     else:
         raise ValidationError(
             "name documents by their keys, or a whole catalog by --user and --catalog"
         )
-    told.answer(answer)
+    output.answer(answer)
 
 
 def _delete_documents(
@@ -75,7 +75,7 @@ def _delete_documents(
     if asked:
         if wait:
             asked = _closed(services, asked, out)
-        out.print(receipts_told(asked))
+        out.print(receipts_text(asked))
         _tell_of_open(out, asked)
     return DeleteAnswer(receipts=asked, removed=removed)
 
@@ -98,7 +98,7 @@ def _delete_catalog(
         asked = _closed(services, asked, out)
         _wait_until_gone(services, catalog, out)
     if 0 < len(asked) <= _MOST_SHOWN:
-        out.print(receipts_told(asked))
+        out.print(receipts_text(asked))
     closed = sum(not each.is_open for each in asked)
     out.print(
         escape(
@@ -164,7 +164,7 @@ def _tell_of_open(out: Console, asked: Sequence[Receipt]) -> None:
 # receipts: deleted documents, and the time since when no search finds each.
 
 
-def receipts(site: Site, receipt_id: str | None, *, user: str | None, told: Output) -> None:
+def receipts(site: Site, receipt_id: str | None, *, user: str | None, output: Output) -> None:
     if user is None:
         found = SiteRecords(site).receipts()
     else:
@@ -177,11 +177,11 @@ def receipts(site: Site, receipt_id: str | None, *, user: str | None, told: Outp
                 f"there is no receipt {receipt_id!r}{of}; see: stackroom receipts"
             )
     found.sort(key=lambda each: each.receipt_id, reverse=True)
-    told.people.print(receipts_told(found) if found else "no receipts yet")
-    told.answer(ReceiptsAnswer(receipts=found))
+    output.people.print(receipts_text(found) if found else "no receipts yet")
+    output.answer(ReceiptsAnswer(receipts=found))
 
 
-def receipts_told(found: Sequence[Receipt]) -> Text:
+def receipts_text(found: Sequence[Receipt]) -> Text:
     """Return two lines for each receipt, the second with its times in UTC."""
     return Text("\n").join(map(_lines, found))
 

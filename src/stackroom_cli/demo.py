@@ -53,17 +53,17 @@ def play(instance: Instance, user: str) -> Iterator[str]:
         "STACKROOM_TOKEN": issuer_of(instance).mint(user),
     }
     command = [sys.executable, str(PROGRAM)]
-    said = ""
+    printed = ""
     with subprocess.Popen(  # noqa: S603 - a program of this project
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as agent:
         assert agent.stdout is not None, "it is a pipe"
         for line in agent.stdout:
-            said += line
+            printed += line
             yield line.rstrip()
     if agent.returncode:
         raise DemoFailed(f"the agent ended with exit code {agent.returncode}")
-    if ANSWER not in said:
+    if ANSWER not in printed:
         raise DemoFailed(f"the agent's answer is not {ANSWER}")
 
 
@@ -124,9 +124,9 @@ class _Timings:
         self.parts[part] = time.monotonic() - started
 
 
-def run(*, speed: float, told: Output) -> None:
+def run(*, speed: float, output: Output) -> None:
     """Play the whole demonstration. Raises `DemoFailed` if something goes wrong."""
-    out = told.people
+    out = output.people
     questions = DemoQuestions.model_validate_json(part("examples/questions.json").read_bytes())
     directory = Path(tempfile.mkdtemp(prefix="stackroom-demo-"))
     timings = _Timings()
@@ -137,7 +137,7 @@ def run(*, speed: float, told: Output) -> None:
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     _report(out, timings)
-    told.answer(DemoAnswer(seconds=timings.parts))
+    output.answer(DemoAnswer(seconds=timings.parts))
 
 
 def _show(

@@ -49,8 +49,8 @@ def of_file(name: str, path: Path) -> AwsSite:
     try:
         text = path.read_bytes()
     except OSError as error:
-        told = f"{str(path)!r} can't be read: {error.strerror or error}"
-        raise Refused(f"{told}; `make deploy` writes cdk.out/outputs.json") from error
+        problem = f"{str(path)!r} can't be read: {error.strerror or error}"
+        raise Refused(f"{problem}; `make deploy` writes cdk.out/outputs.json") from error
     try:
         outputs = _OUTPUTS.validate_json(text)
     except ValidationError as error:
@@ -87,9 +87,9 @@ def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
     bucket = _BUCKET.fullmatch(outputs[NAMES["bucket"]])
     if bucket is None:
         raise OtherOutputs(where, f"{NAMES['bucket']} is {json.dumps(outputs[NAMES['bucket']])}")
-    told = {field: outputs[output] for field, output in NAMES.items()}
+    values = {field: outputs[output] for field, output in NAMES.items()}
     try:
-        return AwsSite.model_validate({"name": name, **bucket.groupdict(), **told})
+        return AwsSite.model_validate({"name": name, **bucket.groupdict(), **values})
     except ValidationError as error:
         wrong = sorted({str(each["loc"][0]) for each in error.errors()})
         if "name" in wrong:
@@ -102,42 +102,42 @@ def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
         ) from None
 
 
-def add_from_file(name: str, path: Path, *, told: Output) -> None:
-    _add(of_file(name, path), told)
+def add_from_file(name: str, path: Path, *, output: Output) -> None:
+    _add(of_file(name, path), output)
 
 
-def add_from_stacks(name: str, *, project: str, region: str | None, told: Output) -> None:
+def add_from_stacks(name: str, *, project: str, region: str | None, output: Output) -> None:
     """Add a deployment by the outputs of its stacks, with an operator's credentials."""
     there = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not there:
         raise WrongUsage("name the region with --region or AWS_REGION")
     cloudformation = client_in("cloudformation", there)
-    _add(of_stacks(name, cloudformation, project=project, region=there), told)
+    _add(of_stacks(name, cloudformation, project=project, region=there), output)
 
 
-def show(*, told: Output) -> None:
+def show(*, output: Output) -> None:
     known = KnownDeployments().all()
     shown = table("Deployment", "Project", "Region", "MCP endpoint")
     for each in known:
         shown.add_row(*map(Text, (each.name, each.project, each.region, each.mcp_url)))
     add = "stackroom deployments add NAME --outputs cdk.out/outputs.json"
-    told.people.print(shown if known else f"no deployments yet; add one with: {add}")
-    told.answer(DeploymentsAnswer(deployments=[_told(each) for each in known]))
+    output.people.print(shown if known else f"no deployments yet; add one with: {add}")
+    output.answer(DeploymentsAnswer(deployments=[_deployment_answer(each) for each in known]))
 
 
-def remove(name: str, *, told: Output) -> None:
+def remove(name: str, *, output: Output) -> None:
     KnownDeployments().forget(name)
-    told.people.print(f"removed {name}; nothing on AWS has changed")
-    told.answer(DoneAnswer())
+    output.people.print(f"removed {name}; nothing on AWS has changed")
+    output.answer(DoneAnswer())
 
 
-def _add(site: AwsSite, told: Output) -> None:
+def _add(site: AwsSite, output: Output) -> None:
     KnownDeployments().keep(site)
-    told.people.print(f"added {site.told}; try: stackroom --deployment {site.name} doctor")
-    told.answer(_told(site))
+    output.people.print(f"added {site.label}; try: stackroom --deployment {site.name} doctor")
+    output.answer(_deployment_answer(site))
 
 
-def _told(site: AwsSite) -> DeploymentTold:
+def _deployment_answer(site: AwsSite) -> DeploymentTold:
     return DeploymentTold.model_validate(
         {name: getattr(site, name) for name in DeploymentTold.model_fields}
     )

@@ -103,7 +103,7 @@ def status_answer(
     """Return the overview for programs. `waiting` has keys of uploads that have no record yet."""
     found = list(listings)
     return StatusAnswer(
-        documents=[document_told(each, one) for each in found for one in each.documents],
+        documents=[document_answer(each, one) for each in found for one in each.documents],
         unlisted=sum(each.unlisted for each in found),
         waiting=waiting,
         left_out=left_out,
@@ -115,7 +115,7 @@ def status_answer(
     )
 
 
-def document_told(listing: CatalogListing, document: Document) -> DocumentTold:
+def document_answer(listing: CatalogListing, document: Document) -> DocumentTold:
     estimate = listing.estimates.get(document.document_id)
     is_open = estimate is not None and estimate.so_far_seconds is not None
     return DocumentTold.of(
@@ -170,13 +170,13 @@ def stage(listing: CatalogListing, document: Document, speed: float) -> str:
     estimate = listing.estimates.get(document.document_id)
     if estimate is None or estimate.so_far_seconds is None:
         return ""
-    told = [str(estimate.stage)]
+    parts = [str(estimate.stage)]
     if estimate.stage is DocumentStage.WAITING and listing.queue_position is not None:
-        told.append(_position(listing.queue_position))
+        parts.append(_position(listing.queue_position))
     if estimate.attempt is not None and estimate.attempt > 1:
-        told.append(f"attempt {estimate.attempt}")
-    told.append(estimate.remaining(speed))
-    return ", ".join(told)
+        parts.append(f"attempt {estimate.attempt}")
+    parts.append(estimate.remaining(speed))
+    return ", ".join(parts)
 
 
 def _position(queue: QueuePosition) -> str:

@@ -20,7 +20,7 @@ from stackroom_evaluation.comparing import PairedDifference, RunComparison
 from stackroom_evaluation.evaluation import MEASURES, Evaluation, QuestionOutcome
 from stackroom_evaluation.least_score import MOST_LOST, BestScores, confidence_interval
 
-_INSTEAD = 3  # passages told of a miss
+_INSTEAD = 3  # passages shown for a miss
 _LETTERS = 90  # of each of them
 
 # What people read.
@@ -107,8 +107,8 @@ def _expected(outcome: QuestionOutcome) -> str:
 
 
 def print_compared(out: TerminalConsole, compares: RunComparison, before: Evaluation) -> None:
-    told = f"\ncompared with the run of {before.began.date()}, {_where(before)}:"
-    out.print(told, markup=False)
+    heading = f"\ncompared with the run of {before.began.date()}, {_where(before)}:"
+    out.print(heading, markup=False)
     for each in compares.differences:
         out.print(f"  {_compared_line(each)}")
     if compares.alone:
@@ -120,13 +120,13 @@ def _compared_line(each: PairedDifference) -> str:
     scale, unit = (100, " points") if MEASURES[each.measure].is_percent else (1, "")
     digits = 1 if unit else 3
     low, high = (f"{scale * value:+.{digits}f}" for value in (each.low, each.high))
-    told = f"{MEASURES[each.measure].title}: {before} -> {after}"
+    change = f"{MEASURES[each.measure].title}: {before} -> {after}"
     if not each.difference and each.low == each.high:
-        return f"{told}: the same for each question"
+        return f"{change}: the same for each question"
     verdict = (
         f"noise with {counted(each.questions, 'question')}" if each.is_noise else "significant"
     )
-    return f"{told} (95 % interval {low} to {high}{unit}, p {each.chance:.3f}): {verdict}"
+    return f"{change} (95 % interval {low} to {high}{unit}, p {each.chance:.3f}): {verdict}"
 
 
 def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) -> None:
@@ -142,13 +142,13 @@ def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) 
         )
         return
     out.print(f"\nsuggested minimum score: {found.least:g}; passages that score less are left out")
-    for told, count, those in (
+    for label, count, those in (
         ("unanswerable questions without passages", found.emptied, found.unanswerable),
         ("answerable questions that lose every right passage", found.lost, found.right),
     ):
         low, high = confidence_interval(count, len(those))
         others = f"95 % interval {low:.0%} to {high:.0%}"
-        out.print(f"  {told}: {count} of {len(those)}, {count / len(those):.0%}; {others}")
+        out.print(f"  {label}: {count} of {len(those)}, {count / len(those):.0%}; {others}")
     out.print(f'  on AWS:  make deploy ARGS="-c retrieve_least_score={found.least:g}"')
     out.print(
         f"  here:    stackroom down, then at each start stackroom up --least-score {found.least:g}"

@@ -98,7 +98,7 @@ class Gate:
             f"--gate {typed!r}: use MEASURE=NUMBER with a measure of {', '.join(MEASURES)}"
         )
 
-    def told(self, figures: Mapping[str, float | None]) -> GateTold:
+    def check(self, figures: Mapping[str, float | None]) -> GateTold:
         """Compare the gate with the figures. A measure without a figure does not pass."""
         figure, measure = figures[self.measure], MEASURES[self.measure]
         scale = 100 if measure.is_percent else 1
@@ -142,7 +142,7 @@ def options_of(typed: Sequence[str]) -> dict[str, Any]:
 
 
 def evaluate(
-    asker: Asker, path: Path, order: EvaluationOrder, *, catalog: str, told: Output
+    asker: Asker, path: Path, order: EvaluationOrder, *, catalog: str, output: Output
 ) -> None:
     """
     Evaluate and print the result.
@@ -158,12 +158,12 @@ def evaluate(
     questions = list(chosen.values())
     _confirm(asker, questions, order)
     retrieve = _tool(asker, catalog)
-    with counting(told.people, "asking", len(questions)) as progress:
+    with counting(output.people, "asking", len(questions)) as progress:
         evaluation = Evaluation.of(
             questions,
             retrieve,
             catalog=catalog,
-            site=asker.site.told,
+            site=asker.site.label,
             options=order.options,
             report_progress=progress,
         )
@@ -171,25 +171,27 @@ def evaluate(
     unkept = _kept(evaluation, order.out)
     bar = None
     if order.calibrates:
-        with counting(told.people, "asking without a minimum score", len(questions)) as progress:
+        with counting(output.people, "asking without a minimum score", len(questions)) as progress:
             bar = calibrate(questions, retrieve, order.options, report_progress=progress)
     figures = evaluation.figures()
     compares = None if before is None else compare(before, evaluation)
-    gates = [each.told(figures) for each in order.gates]
+    gates = [each.check(figures) for each in order.gates]
     left_out = len(read_questions) - len(chosen)
     beside = compare_with_plain(evaluation)
-    print_evaluation(told.people, evaluation, left_out, beside=beside, why_not=why_not)
+    print_evaluation(output.people, evaluation, left_out, beside=beside, why_not=why_not)
     if compares is not None:
         assert before is not None, "it is compared with"
-        print_compared(told.people, compares, before)
+        print_compared(output.people, compares, before)
     if bar is not None:
         is_far = {each.question for each in questions if each.nothing} <= set(GENERAL_QUESTIONS)
-        print_bar(told.people, bar, is_far=is_far)
+        print_bar(output.people, bar, is_far=is_far)
     for gate in gates:
-        told.people.print(f"gate {'passed' if gate.passed else 'missed'}: {standing_of(gate)}")
+        output.people.print(f"gate {'passed' if gate.passed else 'missed'}: {standing_of(gate)}")
     if order.out is not None and unkept is None:
-        told.people.print(f"\nwritten to {order.out}: {', '.join(Evaluation.FILES)}", markup=False)
-    told.answer(
+        output.people.print(
+            f"\nwritten to {order.out}: {', '.join(Evaluation.FILES)}", markup=False
+        )
+    output.answer(
         evaluate_answer(
             evaluation,
             left_out,
@@ -206,7 +208,7 @@ def evaluate(
         raise GateMissed(f"gates missed: {', '.join(map(standing_of, missed))}")
 
 
-def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -> None:
+def draft(asker: Asker, path: Path, *, catalog: str, count: int, output: Output) -> None:
     """
     Write a new file of drafted questions. Documents that can't be read are reported and left out.
     """
@@ -225,18 +227,18 @@ def draft(asker: Asker, path: Path, *, catalog: str, count: int, told: Output) -
         try:
             documents[each.filename] = _read(asker, each)
         except (StackroomError, ClientError) as error:
-            told.people.print(f"left out: {one_line(f'{each.filename}: {error}')}", markup=False)
+            output.people.print(f"left out: {one_line(f'{each.filename}: {error}')}", markup=False)
     found = draft_questions(documents, count=count, model=_model(asker))
     if not found:
         raise EvaluationError(f"no document in {catalog!r} has a sentence to ask about")
     write_new(path, found)
-    told.people.print(
+    output.people.print(
         f"wrote {counted(len(found), 'question')} from {counted(len(documents), 'document')} to"
         f' {path}, none accepted yet. Review each, reword it in your own words, set "accepted" to'
         " true, and add some that your documents don't answer. Then run: stackroom evaluate",
         markup=False,
     )
-    told.answer(
+    output.answer(
         DraftAnswer(path=one_line(str(path)), questions=len(found), documents=list(documents))
     )
 
@@ -259,10 +261,10 @@ def _model(asker: Asker) -> Model | None:
     def say(prompt: str) -> str:
         turn = Turn(role="user", blocks=[Text(text=prompt)])
         try:
-            said = endpoint.complete(Conversation(model=endpoint.model, prompt="", turns=[turn]))
+            reply = endpoint.complete(Conversation(model=endpoint.model, prompt="", turns=[turn]))
         except (EndpointFailed, MalformedToolUse) as error:
             raise EvaluationError(f"the model {endpoint.model!r} {error}") from None
-        return said.text
+        return reply.text
 
     return say
 
@@ -333,8 +335,8 @@ def _require_indexed(
     ]
     if wrong:
         # Suggesting a similar name is slow, so only shown lines get one.
-        told = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:SHOWN_LINES]]
-        raise QuestionsWrong(path, told, len(wrong))
+        problems = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:SHOWN_LINES]]
+        raise QuestionsWrong(path, problems, len(wrong))
 
 
 def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str:
@@ -351,7 +353,7 @@ def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: Evaluation
     cost = spending([each.question for each in questions], times=3 if order.calibrates else 2)
     typer.confirm(
         f"{counted(len(questions), 'question')}, {counted(cost.calls, 'call')} of the tool and of"
-        f" Retrieve on {asker.site.told}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more with a"
+        f" Retrieve on {asker.site.label}: about ${cost.dollars:.4f}; ${cost.extra:.2f} more with a"
         " reranking model or a managed knowledge base. Continue?",
         abort=True,
         err=True,

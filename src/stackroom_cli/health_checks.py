@@ -57,14 +57,16 @@ class CheckResult:
     text: str
 
 
-def tell(results: Iterable[CheckResult], told: Output) -> None:
+def tell(results: Iterable[CheckResult], output: Output) -> None:
     """Print each result as soon as it is known. Raises `SomeBad` unless all checks pass."""
     known = list[CheckResult]()
     for result in results:
         known.append(result)
         mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
-        told.people.print(mark, escape(one_line(result.text)))
-    told.answer(DoctorAnswer(checks=[CheckTold(good=each.good, text=each.text) for each in known]))
+        output.people.print(mark, escape(one_line(result.text)))
+    output.answer(
+        DoctorAnswer(checks=[CheckTold(good=each.good, text=each.text) for each in known])
+    )
     if bad := sum(not result.good for result in known):
         raise SomeBad(bad, len(known))
 
@@ -140,11 +142,11 @@ def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     if latest is None:
         yield CheckResult(True, "the reconciler has made no full round yet")
     elif latest.ended is None:
-        told = f"the reconciler's full round began at {latest.began:%H:%M} UTC"
-        yield CheckResult(True, told)
+        text = f"the reconciler's full round began at {latest.began:%H:%M} UTC"
+        yield CheckResult(True, text)
     else:
-        told = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC"
-        yield CheckResult(True, told)
+        text = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC"
+        yield CheckResult(True, text)
 
 
 def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
@@ -165,13 +167,13 @@ def _ocr(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
     try:
         engine = SiteServices(site).ocr
     except _FAILURES as error:
-        told = f"the reader's settings can't be read ({sentence(error) or error})"
-        yield CheckResult(False, f"{told}; {remedies.otherwise}")
+        text = f"the reader's settings can't be read ({sentence(error) or error})"
+        yield CheckResult(False, f"{text}; {remedies.otherwise}")
         return
     if engine != "none":
         # https://aws.amazon.com/textract/pricing/, us-east-1, the first million pages a month
-        told = "pages without text are read by Textract, on AWS at $1.50 per 1,000 pages"
-        yield CheckResult(True, told)
+        text = "pages without text are read by Textract, on AWS at $1.50 per 1,000 pages"
+        yield CheckResult(True, text)
 
 
 def search_index(
@@ -182,12 +184,12 @@ def search_index(
         case Readiness.ACTIVE:
             return CheckResult(True, f"index {name} is ENHANCED and its text search ACTIVE")
         case Readiness.BUILDING:
-            told = f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}"
-            return CheckResult(True, told)
+            text = f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}"
+            return CheckResult(True, text)
         case Readiness.MISSING:
             make = f"{remedies.invoke} --function-name {project}-search-index /dev/stdout"
-            told = f"index {name} has no text search, so {instead}; create it with: {make}"
-            return CheckResult(False, told)
+            text = f"index {name} has no text search, so {instead}; create it with: {make}"
+            return CheckResult(False, text)
         case None:
             return CheckResult(False, f"index {name} can't be read; {remedies.otherwise}")
 
@@ -197,9 +199,9 @@ _NODE_MAJOR = 20
 _FREE_BYTES = 500 * 1024**2
 
 
-def doctor(state_dir: Path, *, told: Output) -> None:
+def doctor(state_dir: Path, *, output: Output) -> None:
     state = StateDirectory(state_dir)
-    tell(chain(_machine(), _disk(state.path), _instance(state)), told)
+    tell(chain(_machine(), _disk(state.path), _instance(state)), output)
 
 
 def _machine() -> Iterator[CheckResult]:
@@ -374,21 +376,21 @@ def _redis_answering(url: str) -> CheckResult:
 _SECONDS = 20.0
 
 
-def doctor_of_deployment(site: AwsSite, *, told: Output) -> None:
+def doctor_of_deployment(site: AwsSite, *, output: Output) -> None:
     """
     Check a deployment. Raises Denied if there are no credentials at all, since no check would pass.
     """
     caller = site.client("sts").get_caller_identity()
-    who = CheckResult(True, f"{site.told}, as {caller['Arn']}")
-    tell(chain([who], _stores(site), _doors(site), health(site, deployment_remedies(site))), told)
+    who = CheckResult(True, f"{site.label}, as {caller['Arn']}")
+    tell(chain([who], _stores(site), _doors(site), health(site, deployment_remedies(site))), output)
 
 
 def _stores(site: AwsSite) -> Iterator[CheckResult]:
     s3, dynamodb = site.client("s3"), site.client("dynamodb")
     yield _answers(f"bucket {site.bucket}", lambda: s3.head_bucket(Bucket=site.bucket))
     for table in (site.catalog_table, site.control_table):
-        look = partial(dynamodb.describe_table, TableName=table)
-        yield _answers(f"table {table}", look)
+        describe = partial(dynamodb.describe_table, TableName=table)
+        yield _answers(f"table {table}", describe)
 
 
 def _doors(site: AwsSite) -> Iterator[CheckResult]:

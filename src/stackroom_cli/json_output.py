@@ -53,7 +53,7 @@ class DocumentTold(JsonAnswer):
     indexed_at: Annotated[datetime | None, Field(description=_PERSON)]
 
     @classmethod
-    def of(cls, document: Document, catalog: str | None, **told: Any) -> Self:
+    def of(cls, document: Document, catalog: str | None, **more: Any) -> Self:
         return cls(
             user_id=document.s3_key.partition("/")[0],
             catalog=catalog,
@@ -67,7 +67,7 @@ class DocumentTold(JsonAnswer):
             uploaded_at=document.uploaded_at,
             updated_at=document.updated_at,
             indexed_at=document.indexed_at,
-            **told,
+            **more,
         )
 
 

@@ -22,7 +22,7 @@ from stackroom_evaluation.question_file import (
 )
 
 
-def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
+def keep(asker: Asker, path: Path, *, catalog: str, output: Output) -> None:
     """
     Append questions from the feedback on this catalog, or on none in particular, to the file.
 
@@ -31,8 +31,8 @@ def keep(asker: Asker, path: Path, *, catalog: str, told: Output) -> None:
     questions = kept_questions(map(vars, asker.client.list_feedback(asker.catalog_id(catalog))))
     added = append(path, questions)
     unanswered = sum(each.is_open for each in added)
-    told.people.print(_told(path, questions, added, unanswered), markup=False)
-    told.answer(
+    output.people.print(_summary(path, questions, added, unanswered), markup=False)
+    output.answer(
         KeptAnswer(
             path=one_line(str(path)),
             added=len(added),
@@ -86,7 +86,7 @@ def _lines_of(questions: Sequence[KnownQuestion]) -> bytes:
     return "".join(f"{in_json(each.line)}\n" for each in questions).encode()
 
 
-def _told(
+def _summary(
     path: Path, found: Sequence[KnownQuestion], added: Sequence[KnownQuestion], unanswered: int
 ) -> str:
     if not found:

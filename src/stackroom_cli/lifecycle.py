@@ -38,7 +38,7 @@ def up(
     allowed_origins: Sequence[str],
     assumed: Sequence[str],
     model: ModelName,
-    told: Output,
+    output: Output,
 ) -> None:
     """
     Run the local mode until it is stopped.
@@ -46,7 +46,7 @@ def up(
     `context` is CDK context that overrides that of cdk.json, `assumed` are the simulator's options
     for behaviour that AWS leaves open, and `model` is the model that embeds.
     """
-    out = told.people
+    out = output.people
     announce = stopwatch(out)
     started = time.monotonic()
     state = StateDirectory(state_dir)
@@ -68,7 +68,7 @@ def up(
         try:
             with mode.running() as instance:
                 _welcome(out, instance, time.monotonic() - started, model)
-                told.answer(
+                output.answer(
                     ServingAnswer(
                         aws_endpoint=instance.aws_endpoint,
                         simulator_endpoint=instance.simulator_endpoint,
@@ -100,7 +100,7 @@ def _beside(
     yield from read_anew_at_start(state, instance, announce=announce, counting=counted)
 
 
-def down(state_dir: Path, *, told: Output) -> None:
+def down(state_dir: Path, *, output: Output) -> None:
     state = StateDirectory(state_dir)
     pid = state.holder()
     if pid is None:
@@ -112,8 +112,8 @@ def down(state_dir: Path, *, told: Output) -> None:
     if state.holder() == pid:
         raise StillStopping(pid, _DOWN_SECONDS)
     _require_kept(state)
-    told.people.print("stopped; ingested documents are kept")
-    told.answer(DoneAnswer())
+    output.people.print("stopped; ingested documents are kept")
+    output.answer(DoneAnswer())
 
 
 def _require_kept(state: StateDirectory) -> None:
@@ -122,12 +122,12 @@ def _require_kept(state: StateDirectory) -> None:
         raise NotKept(state.path)
 
 
-def env(state_dir: Path, *, user: str | None, told: Output) -> None:
+def env(state_dir: Path, *, user: str | None, output: Output) -> None:
     """Print the environment variables of a user, or of the operator if `user` is None."""
     instance = StateDirectory(state_dir).instance()
     variables = {**instance.environment(), **_keys(instance, user)}
-    told.answer(VariablesAnswer(variables=variables))
-    if told.is_json:
+    output.answer(VariablesAnswer(variables=variables))
+    if output.is_json:
         return
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")  # noqa: T201 - for a shell to evaluate

@@ -19,7 +19,7 @@ from rich.text import Text
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.estimates import in_words
 from stackroom.tools.texts import counted, size
-from stackroom_cli.document_tables import STYLES, document_told, path, stage
+from stackroom_cli.document_tables import STYLES, document_answer, path, stage
 from stackroom_cli.json_output import Changed
 from stackroom_cli.output import Output, TerminalConsole
 from stackroom_cli.sites.site_records import CatalogListing
@@ -61,16 +61,16 @@ def composed(
         shown = _chosen(rows, room - 1, width)
     lines = [_head(width)]
     for row, reason in shown:
-        lines += [drawn(row, told_below=bool(reason)), *reason]
+        lines += [drawn(row, has_reason_below=bool(reason)), *reason]
     if len(shown) < count:
         hidden = counts - Counter(document.status for (_, document), _ in shown)
-        lines.append(_cut(f"not shown: {told(hidden)}", width))
+        lines.append(_cut(f"not shown: {describe_counts(hidden)}", width))
     total = f"{count} {'document' if count == 1 else 'documents'}"
-    lines.append(_cut(f"{total}: {told(counts)}", width))
+    lines.append(_cut(f"{total}: {describe_counts(counts)}", width))
     return lines[-height:]
 
 
-def told(counts: Mapping[DocumentStatus, int]) -> str:
+def describe_counts(counts: Mapping[DocumentStatus, int]) -> str:
     """Return how many documents are in each status, failed ones first."""
     return ", ".join(f"{counts[each]} {each}" for each in _ORDER if counts.get(each))
 
@@ -112,7 +112,7 @@ def _reason_below(row: _Row, width: int) -> list[Text]:
     _, document = row
     reason = one_line(document.remark or "")
     room = width - _NAME_FROM
-    if cell_len(reason) <= _Widths.of(width).told or room <= 0:
+    if cell_len(reason) <= _Widths.of(width).reason or room <= 0:
         return []
     lines = [line.plain.rstrip() for line in Text(reason).wrap(_WRAPS, room)]
     if len(lines) > _REASON_LINES:
@@ -137,13 +137,13 @@ def _changed_at(row: _Row) -> datetime:
 class _Widths:
     path: int
     size: int
-    told: int
+    reason: int
 
     @classmethod
     def of(cls, width: int) -> "_Widths":
         sized = _SIZE_WIDTH + 2 if width >= _SIZE_FROM else 0
         rest = max(0, width - _STATUS_WIDTH - _AGE_WIDTH - sized - 6)
-        return cls(path=rest * 45 // 100, size=sized, told=rest - rest * 45 // 100)
+        return cls(path=rest * 45 // 100, size=sized, reason=rest - rest * 45 // 100)
 
 
 def _head(width: int) -> Text:
@@ -152,9 +152,11 @@ def _head(width: int) -> Text:
     )
 
 
-def _line(row: _Row, *, width: int, speed: float, now: datetime, told_below: bool = False) -> Text:
+def _line(
+    row: _Row, *, width: int, speed: float, now: datetime, has_reason_below: bool = False
+) -> Text:
     listing, document = row
-    told_here = document.remark or stage(listing, document, speed)
+    remark = document.remark or stage(listing, document, speed)
     line = Text(
         _columns(
             width,
@@ -162,7 +164,7 @@ def _line(row: _Row, *, width: int, speed: float, now: datetime, told_below: boo
             in_words((now - document.updated_at).total_seconds()),
             path(listing, document),
             size(document.size),
-            "" if told_below else one_line(told_here),
+            "" if has_reason_below else one_line(remark),
         )
     )
     line.stylize(STYLES[document.status], 0, _STATUS_WIDTH)
@@ -177,7 +179,7 @@ def _columns(width: int, *cells: str) -> str:
         age.rjust(_AGE_WIDTH),
         fitted(path, widths.path, keep_end=True),
         *([bytes_.rjust(_SIZE_WIDTH)] if widths.size else []),
-        fitted(stage_or_reason, widths.told),
+        fitted(stage_or_reason, widths.reason),
     ]
     return set_cell_size("  ".join(columns), width).rstrip()
 
@@ -224,7 +226,7 @@ class StatusWatch:
 
     out: TerminalConsole
     view: StatusView
-    _looked: float = field(default_factory=time.process_time, init=False)
+    _rested_at: float = field(default_factory=time.process_time, init=False)
     _listings: Sequence[CatalogListing] = field(default=(), init=False)
 
     @classmethod
@@ -260,7 +262,7 @@ class StatusWatch:
 
     def rest(self) -> None:
         """Pause long enough that reading and drawing take no more than their share of a core."""
-        spent = time.process_time() - self._looked
+        spent = time.process_time() - self._rested_at
         until = time.monotonic() + min(max(_LEAST_SECONDS, spent / _SHARE), _MOST_SECONDS)
         size = self.out.size
         while (left := until - time.monotonic()) > 0:
@@ -268,7 +270,7 @@ class StatusWatch:
             if self.out.size != size:
                 size = self.out.size
                 self.view.show(self._listings)
-        self._looked = time.process_time()
+        self._rested_at = time.process_time()
 
 
 class StatusWindow:
@@ -323,7 +325,7 @@ class EachChange:
             assert before is not None, "it has this key"
             self._say("gone", before[key])
         if before is None:
-            of_each = told(Counter(each.status for each in now.values()))
+            of_each = describe_counts(Counter(each.status for each in now.values()))
             self._out.print(Text(f"{counted(len(now), 'document')}: {of_each}"))
         self._shown = now
 
@@ -332,8 +334,8 @@ class EachChange:
 
     def _say(self, what: str, document: Document, reason: str | None = None) -> None:
         seconds = time.monotonic() - self._started
-        told = f"  {one_line(reason)}" if reason else ""
-        self._out.print(Text(f"{seconds:6.1f} s  {what:<9} {one_line(document.s3_key)}{told}"))
+        suffix = f"  {one_line(reason)}" if reason else ""
+        self._out.print(Text(f"{seconds:6.1f} s  {what:<9} {one_line(document.s3_key)}{suffix}"))
 
 
 class EachTotal:
@@ -343,7 +345,7 @@ class EachTotal:
 
     def __init__(self, out: TerminalConsole) -> None:
         self._out = out
-        self._told: str | None = None
+        self._counts: str | None = None
         self._failed: set[str] = set()
         self._started = time.monotonic()
 
@@ -353,8 +355,8 @@ class EachTotal:
             if each.status is DocumentStatus.FAILED and each.s3_key not in self._failed:
                 self._failed.add(each.s3_key)
                 self._say(f"failed    {one_line(f'{each.s3_key}  {each.status_reason}')}")
-        if (counts := told(Counter(each.status for each in documents))) != self._told:
-            self._told = counts
+        if (counts := describe_counts(Counter(each.status for each in documents))) != self._counts:
+            self._counts = counts
             self._say(counts or "waiting for the first record")
 
     def close(self) -> None:
@@ -382,9 +384,9 @@ class EachAsJson:
         now = {one.s3_key: (each, one) for each in listings for one in each.documents}
         for key, (listing, document) in now.items():
             if key not in self._shown or _is_another(document, self._shown[key][1]):
-                self._out.line(Changed(document=document_told(listing, document)))
+                self._out.line(Changed(document=document_answer(listing, document)))
         for key in self._shown.keys() - now.keys():
-            self._out.line(Changed(document=document_told(*self._shown[key]), gone=True))
+            self._out.line(Changed(document=document_answer(*self._shown[key]), gone=True))
         self._shown = now
 
     def close(self) -> None:

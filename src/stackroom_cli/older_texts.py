@@ -50,12 +50,12 @@ class _Part:
 
 
 def reread(
-    site: Site, targets: list[str], *, user: str | None, catalog: str | None, told: Output
+    site: Site, targets: list[str], *, user: str | None, catalog: str | None, output: Output
 ) -> None:
     """
     Reread the targets, or what needs it in a catalog, in a user's catalogs, or in everybody's.
     """
-    services, out = SiteServices(site), told.people
+    services, out = SiteServices(site), output.people
     wanted = _wanted(services, targets, user=user, catalog=catalog)
     again, refused, examined = list[str](), list[NotAgain](), 0
     with counting(out, "documents", sum(each.count for each in wanted)) as advance:
@@ -68,7 +68,7 @@ def reread(
     reasons = ((each.key, each.reason) for each in refused)
     tell_reasons(out, "not reread", reasons, style="yellow")
     out.print(f"rereading {len(again)}, not {len(refused)}; see: stackroom status")
-    told.answer(RereadAnswer(again=again, refused=refused))
+    output.answer(RereadAnswer(again=again, refused=refused))
     if refused and targets:
         raise LocalModeError(
             f"{len(refused)} of {len(again) + len(refused)} were not reread; see above"

@@ -77,7 +77,7 @@ def waiting(lying: Iterable[ListedObject], records: Iterable[Document]) -> list[
     return list(left)
 
 
-def told_waiting(keys: list[str]) -> str:
+def waiting_text(keys: list[str]) -> str:
     """Describe the waiting uploads for people; empty if there are none."""
     if not keys:
         return ""
@@ -105,9 +105,9 @@ class SomeFailed(LocalModeError):
 
 
 def drop(
-    site: Site, paths: list[Path], *, user: str, catalog: str, wait: bool, told: Output
+    site: Site, paths: list[Path], *, user: str, catalog: str, wait: bool, output: Output
 ) -> None:
-    out = told.people
+    out = output.people
     prefix = prefix_of(site, user, catalog)
     found = found_at(paths)
     started = time.monotonic()
@@ -124,7 +124,7 @@ def drop(
         dropped = [each for each in outcomes if isinstance(each, Dropped)]
         settled = settle(site, dropped, out=out, user=user)
         bad += sum(each.status is DocumentStatus.FAILED for each in settled)
-    told.answer(drop_answer(prefix, found, outcomes, settled))
+    output.answer(drop_answer(prefix, found, outcomes, settled))
     if bad:
         raise SomeFailed(bad, len(outcomes))
 
@@ -158,12 +158,14 @@ def prefix_of(site: Site, user: str, catalog: str) -> str:
     return location.prefix if there is None else there.s3_prefix
 
 
-def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, told: Output) -> None:
-    out = told.people
+def status(
+    site: Site, *, user: str | None, watch: bool, until_settled: bool, output: Output
+) -> None:
+    out = output.people
     if user not in (None, NO_USER):
         checked(user)
     if not watch and not until_settled:
-        # In this order, so that what is recorded meanwhile is told of by one of them at least.
+        # In this order, so that at least one of them has a document that is recorded meanwhile.
         lying = list(objects(SiteServices(site).stores.inventory, user))
         waits = waiting(lying, SiteRecords(site).documents(user))
         junk = [each.key for each in lying if is_junk(each.key)]
@@ -173,16 +175,18 @@ def status(site: Site, *, user: str | None, watch: bool, until_settled: bool, to
             shown = {each.s3_key for listing in listings for each in listing.documents}
             left = [key for key in waits if key not in shown]
             if left:
-                out.print(Text(told_waiting(left)))
+                out.print(Text(waiting_text(left)))
             if junk:
                 out.print(Text(left_out_text(junk, JUNK), style="dim"))
-            told.answer(status_answer(listings, left, junk))
+            output.answer(status_answer(listings, left, junk))
             return
         until_settled = True
     following = FollowedRecords(site, user)
-    with StatusWatch.of(out, speed=site.speed, lines=told if told.is_json else None) as watching:
+    with StatusWatch.of(
+        out, speed=site.speed, lines=output if output.is_json else None
+    ) as watching:
         while True:
-            listings = following.look()
+            listings = following.refresh()
             watching.show(listings)
             if until_settled and _has_settled(following, listings):
                 return
@@ -205,8 +209,8 @@ def _has_settled(following: FollowedRecords, listings: Iterable[CatalogListing])
         if keys_waiting(following.site, following.user_id):
             return False
     except StoreUnavailable:
-        return False  # the next look tells
-    return not _is_under_way(following.look())  # it may have been recorded in between
+        return False  # the next check tells
+    return not _is_under_way(following.refresh())  # it may have been recorded in between
 
 
 def _is_under_way(listings: Iterable[CatalogListing]) -> bool:
@@ -255,7 +259,7 @@ def settle(
     following = FollowedRecords(site, user)
     with StatusWatch.of(out, speed=site.speed, every_document=False) as watching:
         while True:
-            listings = _only(following.look(), dropped)
+            listings = _only(following.refresh(), dropped)
             watching.show(listings)
             settled = _settled(listings, dropped)
             if len(settled) == len(dropped):
@@ -300,11 +304,11 @@ def tell_left_out(out: TerminalConsole, found: FoundFiles) -> None:
 
 
 def tell_reasons(
-    out: TerminalConsole, what: str, told: Iterable[tuple[str, str]], *, style: str
+    out: TerminalConsole, what: str, reasons: Iterable[tuple[str, str]], *, style: str
 ) -> None:
     """Print each name with its reason; names with the same reason share one line."""
     names: dict[str, list[str]] = {}
-    for name, reason in told:
+    for name, reason in reasons:
         names.setdefault(reason, []).append(name)
     for reason, found in names.items():
         if len(found) == 1:
@@ -338,15 +342,15 @@ def _only(listings: list[CatalogListing], dropped: list[Dropped]) -> list[Catalo
 # catalogs: what there is, by owner and name.
 
 
-def catalogs(site: Site, *, user: str | None, told: Output) -> None:
+def catalogs(site: Site, *, user: str | None, output: Output) -> None:
     if user is None:
         found = SiteRecords(site).catalogs()
     else:
         found = list(SiteServices(site).stores.catalogs.of_user(checked(user)))
-    tell([CatalogTold.of(each) for each in found], told)
+    tell([CatalogTold.of(each) for each in found], output)
 
 
-def tell(found: list[CatalogTold], told: Output) -> None:
+def tell(found: list[CatalogTold], output: Output) -> None:
     found.sort(key=lambda each: (each.user_id, each.name))
     shown = table("Catalog", "Id", "Documents", "Size", "Status")
     for each in found:
@@ -357,18 +361,20 @@ def tell(found: list[CatalogTold], told: Output) -> None:
             size(each.total_bytes),
             each.status,
         )
-    told.people.print(shown if found else "no catalogs yet")
-    told.answer(CatalogsAnswer(catalogs=found))
+    output.people.print(shown if found else "no catalogs yet")
+    output.answer(CatalogsAnswer(catalogs=found))
 
 
 # retry: another try for what failed.
 
 
-def retry(site: Site, targets: list[str], *, user: str, catalog: str | None, told: Output) -> None:
+def retry(
+    site: Site, targets: list[str], *, user: str, catalog: str | None, output: Output
+) -> None:
     """
     Retry the failed documents among the targets, or in a catalog, or in all the user's catalogs.
     """
-    services, out = SiteServices(site), told.people
+    services, out = SiteServices(site), output.people
     choosing = DocumentLookup.among(services)
     wanted: dict[str, list[str] | None] = {}
     if targets:
@@ -393,7 +399,7 @@ def retry(site: Site, targets: list[str], *, user: str, catalog: str | None, tol
                 escape(one_line(f"not retrying  {document.s3_key}: {why_not}")), style="yellow"
             )
     out.print(f"retrying {len(again)}, not {len(refused)}; see: stackroom status --user {user}")
-    told.answer(RetryAnswer(again=again, refused=refused))
+    output.answer(RetryAnswer(again=again, refused=refused))
     if refused and targets:
         raise LocalModeError(
             f"{len(refused)} of {len(again) + len(refused)} were not retried; see above"

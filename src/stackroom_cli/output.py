@@ -59,7 +59,7 @@ class Output:
         print(in_json(text), flush=True)  # noqa: T201 - for programs, which want it bare
 
 
-def output(as_json: bool) -> Output:
+def create_output(as_json: bool) -> Output:
     """Return the output of a verb. If JSON is wanted, nothing else goes to standard output."""
     return Output(console(is_quiet=as_json), as_json)
 

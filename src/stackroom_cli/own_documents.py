@@ -92,7 +92,7 @@ class SignedInPerson:
         return [one for each in self.client.catalogs() for one in self.documents(each)]
 
 
-def catalogs(person: SignedInPerson, *, told: Output) -> None:
+def catalogs(person: SignedInPerson, *, output: Output) -> None:
     found = [
         CatalogTold(
             user_id=person.user_id,
@@ -105,27 +105,27 @@ def catalogs(person: SignedInPerson, *, told: Output) -> None:
         )
         for each in person.client.catalogs()
     ]
-    operator_documents.tell(found, told)
+    operator_documents.tell(found, output)
 
 
-def status(person: SignedInPerson, *, watch: bool, until_settled: bool, told: Output) -> None:
+def status(person: SignedInPerson, *, watch: bool, until_settled: bool, output: Output) -> None:
     shown: dict[str, DocumentTold] = {}
     while True:
         documents = person.every_document()
         now = {each.document_id: each for each in documents}
         if not watch and not until_settled:
-            told.people.print(table_of(documents))
-            told.answer(
+            output.people.print(table_of(documents))
+            output.answer(
                 StatusAnswer(documents=documents, unlisted=0, waiting=[], left_out=[], troubles=[])
             )
             return
         if now != shown:
-            told.people.print(table_of(documents))
+            output.people.print(table_of(documents))
         for each in documents:
             if shown.get(each.document_id) != each:
-                told.line(Changed(document=each))
+                output.line(Changed(document=each))
         for gone in shown.keys() - now.keys():
-            told.line(Changed(document=shown[gone], gone=True))
+            output.line(Changed(document=shown[gone], gone=True))
         shown = now
         if until_settled and all(map(_is_settled, documents)):
             return
@@ -139,7 +139,7 @@ def delete(
     catalog: str | None,
     yes: bool,
     wait: bool,
-    told: Output,
+    output: Output,
 ) -> None:
     if catalog is None:
         raise WrongUsage("name your catalog with --catalog, or as an operator a user with --user")
@@ -153,18 +153,20 @@ def delete(
             client.delete(each)
         if wait:
             client.wait_deleted(meant)
-        told.people.print(
+        output.people.print(
             f"deleted {counted(len(targets), 'document')} from {catalog}", markup=False
         )
-        told.answer(DeleteAnswer(receipts=[], removed=list(targets)))
+        output.answer(DeleteAnswer(receipts=[], removed=list(targets)))
         return
     if not yes:
         typer.confirm(f"Delete {catalog} and all its documents?", abort=True, err=True)
     client.delete_catalog(catalog_id, timeout=math.inf if wait else None)
     is_there = not wait and any(each.catalog_id == catalog_id for each in client.catalogs())
-    told.people.print(f"{catalog} {'is being deleted' if is_there else 'is deleted'}", markup=False)
+    output.people.print(
+        f"{catalog} {'is being deleted' if is_there else 'is deleted'}", markup=False
+    )
     left = CatalogStatus.DELETING if is_there else None
-    told.answer(DeleteAnswer(receipts=[], catalog=catalog_id, catalog_status=left))
+    output.answer(DeleteAnswer(receipts=[], catalog=catalog_id, catalog_status=left))
 
 
 # A signed-in person's documents, as a table.
@@ -193,13 +195,13 @@ def table_of(documents: Sequence[DocumentTold]) -> RenderableType:
 
 
 def drop(
-    person: SignedInPerson, paths: list[Path], *, catalog: str, wait: bool, told: Output
+    person: SignedInPerson, paths: list[Path], *, catalog: str, wait: bool, output: Output
 ) -> None:
     found = found_at(paths)
     catalog_id = person.client.open_catalog(catalog).catalog_id
     sent: dict[str, Upload] = {}
     refused: dict[str, str] = {}
-    with uploading(found.files, out=told.people) as advance:
+    with uploading(found.files, out=output.people) as advance:
         for each in found.files:
             try:  # by the link that the tool gives, for which the bucket asks no credentials
                 sent[each.name] = person.client.upload(
@@ -207,13 +209,13 @@ def drop(
                 )
             except (OSError, GatewayError, Refused, Unavailable) as error:
                 refused[each.name] = str(error)
-    tell_left_out(told.people, found)
-    told.people.print(f"dropped {len(sent)} of {counted(len(found.files), 'file')}")
+    tell_left_out(output.people, found)
+    output.people.print(f"dropped {len(sent)} of {counted(len(found.files), 'file')}")
     ended = {}
     if wait and sent:
         over = person.client.wait(catalog_id, sent.values())
         ended = {canonical_name(each.filename): each for each in over}
-    tell_reasons(told.people, "not dropped", refused.items(), style="red")
+    tell_reasons(output.people, "not dropped", refused.items(), style="red")
     files = [
         FileTold(key=None, filename=name, dropped=False, reason=why)
         for name, why in refused.items()
@@ -225,9 +227,9 @@ def drop(
         files.append(FileTold(key=None, filename=name, dropped=True, status=status, reason=reason))
     for status in (DocumentStatus.FAILED, DocumentStatus.PENDING):
         of_it = [(each.filename, str(each.reason)) for each in files if each.status is status]
-        tell_reasons(told.people, str(status), of_it, style=STYLES[status])
+        tell_reasons(output.people, str(status), of_it, style=STYLES[status])
     left_out = [str(path) for path in found.left_out]
-    told.answer(DropAnswer(prefix=None, files=files, left_out=left_out))
+    output.answer(DropAnswer(prefix=None, files=files, left_out=left_out))
     if bad := sum(not each.dropped or each.status is DocumentStatus.FAILED for each in files):
         raise SomeFailed(bad, len(files))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stackroom_client.answers import Event
 
 
-def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> None:
+def events(asker: Asker, *, catalog: str | None, follow: bool, output: Output) -> None:
     """
     Print events, oldest first, and with `follow` until Ctrl-C. A deleted catalog is named by its
     id.
@@ -24,8 +24,8 @@ def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> 
     catalog_id = catalog if is_id else asker.catalog_id(str(catalog))
     each = None
     for each in asker.client.events(catalog=catalog_id, follow=follow):
-        told.people.print(_line(each))
-        told.line(
+        output.people.print(_line(each))
+        output.line(
             EventTold(
                 sequence=int(each.sequence or 0),
                 id=each.id,
@@ -35,7 +35,7 @@ def events(asker: Asker, *, catalog: str | None, follow: bool, told: Output) -> 
             )
         )
     if each is None:
-        told.people.print("no events in the last seven days")
+        output.people.print("no events in the last seven days")
 
 
 def _line(event: "Event") -> Text:
@@ -44,8 +44,8 @@ def _line(event: "Event") -> Text:
     if what == "cap":
         form = ",.6f" if detail["cap"] == "dollars" else ",.0f"
         used, limit = (format(detail[each], form) for each in ("used", "limit"))
-        told = f"{detail['percent']} %, {used} of {limit}"
-        return Text(f"{_time(event)}  {what:8}  {detail['cap']}  {detail['state']}: {told}")
+        share = f"{detail['percent']} %, {used} of {limit}"
+        return Text(f"{_time(event)}  {what:8}  {detail['cap']}  {detail['state']}: {share}")
     name = one_line(detail.get("filename") or detail["name"])
     before = f" (was {detail['previous_state']})" if "previous_state" in detail else ""
     why = detail.get("reason") or "; ".join(detail.get("gaps", ()))

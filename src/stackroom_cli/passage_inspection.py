@@ -30,7 +30,7 @@ _TEXTLESS = "no text; images are not read"
 _SECONDS = 120.0  # as long as the simulator gives a file
 
 
-def passages(text: DocumentText, filename: str, *, chunking: Chunking, told: Output) -> None:
+def passages(text: DocumentText, filename: str, *, chunking: Chunking, output: Output) -> None:
     cut, pages = _cut(text.markdown, chunking), text.places.pages
     answer = PassagesAnswer(
         filename=filename,
@@ -38,14 +38,17 @@ def passages(text: DocumentText, filename: str, *, chunking: Chunking, told: Out
         max_tokens=chunking.max_tokens,
         overlap_percentage=chunking.overlap_percentage,
         pages=len(pages) or None,
-        passages=[_told(number, each, text, filename) for number, each in enumerate(cut, start=1)],
+        passages=[
+            _passage_answer(number, each, text, filename)
+            for number, each in enumerate(cut, start=1)
+        ],
         left_out=[
             LeftOut(page=page, text="", reason=_TEXTLESS) for page, letters in pages if not letters
         ],
         gaps=text.gaps,
     )
-    _print(told.people, answer)
-    told.answer(answer)
+    _print(output.people, answer)
+    output.answer(answer)
 
 
 def whole_text(text: DocumentText) -> None:
@@ -88,7 +91,7 @@ def _no_vector(_: str) -> NoReturn:
     raise AssertionError("chunks of a fixed size are cut without vectors")
 
 
-def _told(number: int, passage: str, text: DocumentText, filename: str) -> PassageTold:
+def _passage_answer(number: int, passage: str, text: DocumentText, filename: str) -> PassageTold:
     place = text.places.place_of(passage)
     shown = Passage(text=without_context(passage), score=0.0, attributes={"filename": filename})
     return PassageTold(
@@ -123,13 +126,13 @@ def _stands(passage: PassageTold) -> str:
     Describe a passage: its place as an answer cites it, its size, and its rank if it is navigation.
     """
     first, last = passage.page_first or passage.page, passage.page_last or passage.page
-    told = [] if passage.page is None else [f"page {passage.page}"]
+    parts = [] if passage.page is None else [f"page {passage.page}"]
     if first != last:
-        told[-1] += f" ({first} to {last})"
+        parts[-1] += f" ({first} to {last})"
     if passage.section:
-        told.append(escape(one_line(f"section {passage.section}")))
-    told = told or ["place unknown"]
-    told.append(counted(passage.tokens, "token"))
+        parts.append(escape(one_line(f"section {passage.section}")))
+    parts = parts or ["place unknown"]
+    parts.append(counted(passage.tokens, "token"))
     if passage.is_navigation:
-        told.append("contents or index: comes last in answers")
-    return ", ".join(told)
+        parts.append("contents or index: comes last in answers")
+    return ", ".join(parts)

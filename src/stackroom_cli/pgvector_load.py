@@ -209,8 +209,8 @@ class Way:
     source: str | None = None
 
 
-def load(folder: Path, target: LoadTarget, way: Way, *, told: Output) -> None:
-    out = told.people
+def load(folder: Path, target: LoadTarget, way: Way, *, output: Output) -> None:
+    out = output.people
     if target.user is not None:
         checked(target.user)
     if not target.knowledge_base_id.strip():
@@ -241,7 +241,7 @@ def load(folder: Path, target: LoadTarget, way: Way, *, told: Output) -> None:
         outcomes = _loaded(out, loading, files)
     finally:
         connections.close()
-    told.answer(_answer(outcomes))
+    output.answer(_answer(outcomes))
     if bad := sum(isinstance(each, NotLoaded) for each in outcomes):
         raise SomeNotLoaded(bad, len(outcomes))
 
@@ -297,8 +297,8 @@ def _loaded(
             outcomes.append(outcome)
             advance(len(outcomes))
             if isinstance(outcome, NotLoaded):
-                told = one_line(f"not loaded: {outcome.name}: {outcome.reason}")
-                out.print(escape(told), style="red")
+                line = one_line(f"not loaded: {outcome.name}: {outcome.reason}")
+                out.print(escape(line), style="red")
     loaded = [each for each in outcomes if isinstance(each, Loaded)]
     unchanged = sum(isinstance(each, Unchanged) for each in outcomes)
     passages = counted(sum(each.chunks for each in loaded), "passage")

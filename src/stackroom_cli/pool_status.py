@@ -20,16 +20,16 @@ _NAMED = 5
 _SHARED_ONE = "the shared data source"  # one run works for all catalogs there
 
 
-def pool(site: Site, *, told: Output) -> None:
+def pool(site: Site, *, output: Output) -> None:
     services, catalogs = SiteServices(site), SiteRecords(site).catalogs()
-    if told.is_json:
-        told.answer(answer(services, catalogs))
+    if output.is_json:
+        output.answer(answer(services, catalogs))
     else:
-        told.people.print(overview(services, catalogs))
+        output.people.print(overview(services, catalogs))
 
 
 def answer(services: SiteServices, catalogs: Sequence[Catalog]) -> PoolAnswer:
-    standings = _look(services)
+    standings = _standings(services)
     names = _names(catalogs, [each.member for each in standings])
 
     def of(each: MemberStanding) -> KnowledgeBaseTold:
@@ -49,7 +49,7 @@ def answer(services: SiteServices, catalogs: Sequence[Catalog]) -> PoolAnswer:
 
 
 def overview(services: SiteServices, catalogs: Sequence[Catalog]) -> RenderableType:
-    standings = _look(services)
+    standings = _standings(services)
     names = _names(catalogs, [each.member for each in standings])
     shown = table("Knowledge base", "Own data sources", "Shared data source", "Running", "Waiting")
     for each in standings:
@@ -63,7 +63,7 @@ def overview(services: SiteServices, catalogs: Sequence[Catalog]) -> RenderableT
     return shown
 
 
-def _look(services: SiteServices) -> tuple[MemberStanding, ...]:
+def _standings(services: SiteServices) -> tuple[MemberStanding, ...]:
     stores = services.stores
     members = services.use_cases.pool
     return Pool(members=members, slots=stores.slots, book=stores.admission_book).read()

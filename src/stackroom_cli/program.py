@@ -115,9 +115,9 @@ def run() -> None:
         tell("not confirmed; nothing was done", "Abort", is_json=is_json)
         sys.exit(1)
     except Exception as error:
-        if (told := refused(error) or of_gateway(error) or unwritable(error)) is None:
+        if (message := refused(error) or of_gateway(error) or unwritable(error)) is None:
             raise
-        tell(told, type(error).__name__, is_json=is_json)
+        tell(message, type(error).__name__, is_json=is_json)
         sys.exit(1)
 
 

@@ -21,22 +21,22 @@ from stackroom_local.state import Instance
 _BRIEF = 2
 
 
-def ask(asker: Asker, question: str, *, catalog: str | None, top: int, told: Output) -> None:
+def ask(asker: Asker, question: str, *, catalog: str | None, top: int, output: Output) -> None:
     given = {"query": question, "top_k": top, **asker.within(catalog)}
     answer = asker.client.call(SEARCH, given)
-    if told.is_json:
-        told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
+    if output.is_json:
+        output.tell(json.dumps(answer, indent=2, ensure_ascii=False))
         _require_success(answer)
     else:
-        print_passages(told.people, answer)
+        print_passages(output.people, answer)
 
 
 def retrieve(
-    asker: Asker, query: str, *, catalog: str | None, top: int, arguments: str, told: Output
+    asker: Asker, query: str, *, catalog: str | None, top: int, arguments: str, output: Output
 ) -> None:
     given = {"query": query, "top_k": top, **asker.within(catalog), **_object(arguments)}
     answer = asker.client.call(SEARCH, given)
-    told.tell(json.dumps(answer, indent=2, ensure_ascii=False))
+    output.tell(json.dumps(answer, indent=2, ensure_ascii=False))
     _require_success(answer)
 
 
@@ -66,8 +66,8 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
         out.print(_indented(result["content"], clip), markup=False)
     if not answer["results"]:
         out.print("nothing found in this user's documents")
-    if told := range_of_scores(of):
-        out.print(f"[dim]{told}[/dim]")
+    if scale := range_of_scores(of):
+        out.print(f"[dim]{scale}[/dim]")
     if "relevance_notice" in answer["metadata"]:
         out.print(WEAK)
 

@@ -38,14 +38,14 @@ _SUMS = {
 }
 
 
-def reconcile(site: Site, *, dry_run: bool, told: Output) -> None:
-    out = told.people
+def reconcile(site: Site, *, dry_run: bool, output: Output) -> None:
+    out = output.people
     found = compared(site, out, dry_run=dry_run)
     _sum_up(out, found, dry_run=dry_run)
     if any("aws bedrock-agent" in each.remedy for each in found) and isinstance(site, Instance):
         keys = f"stackroom env --operator --state-dir {shlex.quote(str(site.state_dir))}"
         out.print(f'to use the AWS CLI, .venv/bin/aws, here, run: eval "$(.venv/bin/{keys})"')
-    told.answer(_answer(found, dry_run=dry_run))
+    output.answer(_answer(found, dry_run=dry_run))
     if bad := list(_bad(found, dry_run=dry_run)):
         raise LocalModeError(f"{', '.join(bad)}; see above")
 
@@ -73,7 +73,7 @@ def _answer(found: Sequence[Discrepancy], *, dry_run: bool) -> ReconcileAnswer:
 def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
     """Print and return each discrepancy as it is found."""
     if isinstance(site, AwsSite):
-        return _told(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
+        return _print_all(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
     bookmark, rounds = MemoryBookmark(), Rounds(kept=MemoryBookmark())
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -83,10 +83,10 @@ def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
             progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
 
         reconciliation = _reconciliation(site, bookmark, rounds, dry_run=dry_run, on_step=show)
-        return _told(_to_the_end(reconciliation, bookmark, out), out, dry_run=dry_run)
+        return _print_all(_to_the_end(reconciliation, bookmark, out), out, dry_run=dry_run)
 
 
-def _told(
+def _print_all(
     discrepancies: Iterable[Discrepancy], out: Console, *, dry_run: bool
 ) -> list[Discrepancy]:
     found = []
@@ -151,8 +151,8 @@ def _sum_up(out: Console, found: Sequence[Discrepancy], *, dry_run: bool) -> Non
     if count and dry_run:
         parts.append("a dry run repairs nothing")
     elif count:
-        told = (f"{had[outcome]} {words}" for outcome, words in _SUMS.items() if had[outcome])
-        parts.append(", ".join(told))
+        sums = (f"{had[outcome]} {words}" for outcome, words in _SUMS.items() if had[outcome])
+        parts.append(", ".join(sums))
     if count < len(found):
         parts.append(f"{len(found) - count} could not be compared (see above)")
     out.print("; ".join(parts))

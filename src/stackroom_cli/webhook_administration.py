@@ -24,7 +24,7 @@ from stackroom_cli.sites.site_services import SiteServices
 _QUEUE, _DEAD, _KEY = "webhooks.fifo", "webhooks-dead.fifo", "webhook-key"
 
 
-def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> None:
+def add(site: Site, url: str, *, user: str | None, types: str, output: Output) -> None:
     """Add a webhook. Raises WebhookRefused, LimitReached, or ValidationError."""
     checked_url(url, anywhere=not isinstance(site, AwsSite))
     webhook = Webhook(
@@ -32,31 +32,31 @@ def add(site: Site, url: str, *, user: str | None, types: str, told: Output) -> 
     )
     key = _key(site)  # whoever may not read it adds nothing
     add_webhook(SiteServices(site).webhooks, webhook)
-    told.people.print(f"added {webhook.id}: {_about(webhook)}")
-    _tell_secret(webhook, key, told)
+    output.people.print(f"added {webhook.id}: {_about(webhook)}")
+    _tell_secret(webhook, key, output)
 
 
-def show(site: Site, *, told: Output) -> None:
+def show(site: Site, *, output: Output) -> None:
     found = sorted(SiteServices(site).webhooks.all(), key=lambda each: each.created_at)
     shown = table("Webhook", "Changes", "URL")
     for each in found:
         shown.add_row(*map(Text, (each.id, _about(each), each.url)))
     none = "no webhooks yet; add one with: stackroom webhooks add https://..."
-    told.people.print(shown if found else none)
-    told.answer(WebhooksAnswer(webhooks=found))
+    output.people.print(shown if found else none)
+    output.answer(WebhooksAnswer(webhooks=found))
 
 
-def remove(site: Site, webhook_id: str, *, told: Output) -> None:
+def remove(site: Site, webhook_id: str, *, output: Output) -> None:
     SiteServices(site).webhooks.remove(_found(site, webhook_id))
-    told.people.print(f"removed {webhook_id}")
-    told.answer(DoneAnswer())
+    output.people.print(f"removed {webhook_id}")
+    output.answer(DoneAnswer())
 
 
-def secret(site: Site, webhook_id: str, *, told: Output) -> None:
-    _tell_secret(_found(site, webhook_id), _key(site), told)
+def secret(site: Site, webhook_id: str, *, output: Output) -> None:
+    _tell_secret(_found(site, webhook_id), _key(site), output)
 
 
-def redeliver(site: Site, *, told: Output) -> None:
+def redeliver(site: Site, *, output: Output) -> None:
     """
     Move the messages that were set aside back into the queue, one by one.
 
@@ -77,8 +77,8 @@ def redeliver(site: Site, *, told: Output) -> None:
         sqs.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
         count += 1
     calls = "1 delivery" if count == 1 else f"{count} deliveries"
-    told.people.print(f"retrying {calls}" if count else "no deliveries were set aside")
-    told.answer(RedeliveredAnswer(calls=count))
+    output.people.print(f"retrying {calls}" if count else "no deliveries were set aside")
+    output.answer(RedeliveredAnswer(calls=count))
 
 
 def _taken(sqs: Any, url: str) -> Iterator[dict[str, Any]]:
@@ -116,7 +116,7 @@ def _about(webhook: Webhook) -> str:
     return f"{whose} {', '.join(webhook.types)}"
 
 
-def _tell_secret(webhook: Webhook, key: str, told: Output) -> None:
+def _tell_secret(webhook: Webhook, key: str, output: Output) -> None:
     secret = secret_of(webhook.id, key=key)
-    told.people.print(f"secret that signs its deliveries: {secret}")
-    told.answer(WebhookAnswer(webhook=webhook, secret=secret))
+    output.people.print(f"secret that signs its deliveries: {secret}")
+    output.answer(WebhookAnswer(webhook=webhook, secret=secret))

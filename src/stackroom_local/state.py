@@ -85,7 +85,7 @@ class Instance(BaseModel):
         return "stackroom-local"
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return f"the local mode of {self.state_dir}"
 
     def client(self, service: str) -> Any:

@@ -14,7 +14,7 @@ import pytest
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import user_attributes
 from stackroom_cli.adoption_report import adopt
-from stackroom_cli.output import output
+from stackroom_cli.output import create_output
 from stackroom_cli.sites import adoption
 from stackroom_cli.sites.site import Site
 from stackroom_local.local_errors import LocalModeError
@@ -97,7 +97,7 @@ def run(site: Site, capsys: pytest.CaptureFixture[str]) -> Adopt:
                 catalog="hr",
                 is_applied=is_applied,
                 moves=moves,
-                told=output(as_json=True),
+                output=create_output(as_json=True),
             )
         return dict(json.loads(capsys.readouterr().out))
 

@@ -10,7 +10,7 @@ import pytest
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.access_keys import AccessKey
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
-from stackroom_cli.output import output
+from stackroom_cli.output import create_output
 from stackroom_cli.sites import site as sites_site
 from stackroom_cli.sites.site import AwsSite
 from stackroom_cli.sites.site_records import SiteRecords
@@ -85,7 +85,7 @@ def test_smoke_run_ended_by_ctrl_c_cleans_up_and_reports_its_steps(
 
     steps = [BY_NAME["people"], BY_NAME["drop"], Step("cut", "ends it", interrupted)]
     with pytest.raises(KeyboardInterrupt):
-        smoke(instance, tmp_path / "report.json", told=output(as_json=False), steps=steps)
+        smoke(instance, tmp_path / "report.json", output=create_output(as_json=False), steps=steps)
 
     told = json.loads((tmp_path / "report.json").read_text())
     assert [each["name"] for each in told["steps"]] == ["people", "drop"]
@@ -103,7 +103,7 @@ def test_remains_of_a_killed_smoke_run_are_removed_by_the_next(
     ledger.mkdir(exist_ok=True)
     (ledger / "dead").write_text(str(2**22 + 1))  # above the largest id of a process on Linux
 
-    smoke(instance, tmp_path / "report.json", told=output(as_json=False), steps=())
+    smoke(instance, tmp_path / "report.json", output=create_output(as_json=False), steps=())
 
     assert "run dead was cut off" in capsys.readouterr().out
     assert left_of_runs(instance) == []
@@ -138,7 +138,7 @@ def test_refuted_assumption_fails_the_run_with_what_to_do(
     steps = [BY_NAME[each] for each in ("people", "drop", "index")]
 
     with pytest.raises(Smoked, match=r"refuted: retrieve\.filtered-lag"):
-        smoke(instance, tmp_path / "report.json", told=output(as_json=False), steps=steps)
+        smoke(instance, tmp_path / "report.json", output=create_output(as_json=False), steps=steps)
 
     printed = capsys.readouterr().out
     assert "refuted  retrieve.filtered-lag" in printed
@@ -167,7 +167,7 @@ def test_operator_without_access_to_vectors_confirms_the_denial(
     site = ClosedTo.model_validate({**instance.model_dump(), "key": key})
     steps = [BY_NAME[each] for each in ("people", "drop", "index", "vectors")]
 
-    smoke(site, tmp_path / "report.json", told=output(as_json=False), steps=steps)
+    smoke(site, tmp_path / "report.json", output=create_output(as_json=False), steps=steps)
 
     told = json.loads((tmp_path / "report.json").read_text())
     assert {each["outcome"] for each in told["steps"]} == {"done"}
@@ -183,7 +183,7 @@ def test_nothing_is_concluded_from_a_step_that_failed(instance: Instance, tmp_pa
     steps = [BY_NAME[each] for each in ("people", "drop", "index", "stranger")]
 
     with pytest.raises(Smoked, match="steps failed: index;"):
-        smoke(instance, tmp_path / "report.json", told=output(as_json=False), steps=steps)
+        smoke(instance, tmp_path / "report.json", output=create_output(as_json=False), steps=steps)
     orders.ask("DELETE", url, key=instance.root_key)
 
     told = json.loads((tmp_path / "report.json").read_text())
@@ -228,7 +228,7 @@ def test_on_a_deployment_its_functions_reconcile_and_sweep_up(
     monkeypatch.setattr(sites_site, "client_in", anew)
     steps = [each for each in STEPS if each.name not in ("content", "contention")]
 
-    smoke(site, tmp_path / "report.json", told=output(as_json=False), steps=steps)
+    smoke(site, tmp_path / "report.json", output=create_output(as_json=False), steps=steps)
 
     report = json.loads((tmp_path / "report.json").read_text())
     assert {each["outcome"] for each in report["steps"]} == {"done"}

@@ -12,7 +12,7 @@ import pytest
 from stackroom_cli.callers import Asker
 from stackroom_cli.evaluations import EvaluationOrder, evaluate
 from stackroom_cli.kept_questions import append
-from stackroom_cli.output import output
+from stackroom_cli.output import create_output
 from stackroom_evaluation.kept import kept_questions
 from stackroom_evaluation.question_file import (
     EvaluationError,
@@ -183,7 +183,9 @@ def test_question_without_an_answer_is_neither_measured_nor_accepted(
     order = EvaluationOrder(options={}, takes_unaccepted=True)
 
     with pytest.raises(EvaluationError, match="none of its 1 question is accepted"):
-        evaluate(Asker(site=ON_AWS, user=None), path, order, catalog="c", told=output(False))
+        evaluate(
+            Asker(site=ON_AWS, user=None), path, order, catalog="c", output=create_output(False)
+        )
     path.write_text(path.read_text().replace('"accepted":false', '"accepted":true'))
     with pytest.raises(EvaluationError, match="needs a file that answers it"):
         read(path)

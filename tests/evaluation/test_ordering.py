@@ -15,7 +15,7 @@ from stackroom_cli import evaluations
 from stackroom_cli.callers import Asker
 from stackroom_cli.evaluations import EvaluationOrder, Gate
 from stackroom_cli.failures import WrongUsage
-from stackroom_cli.output import output
+from stackroom_cli.output import create_output
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, QuestionsWrong
 from stackroom_evaluation.spending import spending
 from tests.evaluation.answering import evaluated
@@ -91,7 +91,7 @@ def test_cost_doubles_with_the_calls_and_every_price_has_its_source() -> None:
 def test_gate_compares_a_figure_with_a_number(
     typed: str, figures: dict[str, float | None], passed: bool, measured: float | None
 ) -> None:
-    result = Gate.of(typed).told(figures)
+    result = Gate.of(typed).check(figures)
 
     assert result.passed is passed
     assert result.measured == (None if measured is None else pytest.approx(measured))
@@ -143,7 +143,7 @@ def test_unwritable_folder_is_refused_before_any_question(tmp_path: Path, name: 
 
     with pytest.raises(EvaluationError, match=f"{name} can't be written"):
         evaluations.evaluate(
-            Asker(site=ON_AWS, user=None), path, order, catalog="books", told=output(False)
+            Asker(site=ON_AWS, user=None), path, order, catalog="books", output=create_output(False)
         )
 
 
@@ -202,4 +202,4 @@ def test_draft_overwrites_nothing_and_names_an_existing_folder(tmp_path: Path) -
 
     for path in (tmp_path, tmp_path / "link", tmp_path / "nowhere" / "questions.jsonl"):
         with pytest.raises(WrongUsage):
-            evaluations.draft(asker, path, catalog="books", count=3, told=output(False))
+            evaluations.draft(asker, path, catalog="books", count=3, output=create_output(False))

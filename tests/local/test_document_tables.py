@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 
 from stackroom.model.records import Document, DocumentStatus, Receipt
 from stackroom.runs.estimates import DocumentEstimate, DocumentStage, QueuePosition
-from stackroom_cli.deletion import receipts_told as told
+from stackroom_cli.deletion import receipts_text
 from stackroom_cli.document_tables import overview
 from stackroom_cli.json_output import DocumentTold
 from stackroom_cli.own_documents import table_of
@@ -118,7 +118,7 @@ def test_an_indexed_document_is_shown_with_its_gaps() -> None:
 def test_receipt_closes_only_when_no_search_finds_the_document(
     changes: dict[str, datetime], end: str
 ) -> None:
-    line, times = printed(told([ASKED.model_copy(update=changes)])).rstrip().splitlines()
+    line, times = printed(receipts_text([ASKED.model_copy(update=changes)])).rstrip().splitlines()
 
     assert line == "rcpt-1  a.txt"
     assert times.split("requested 2026-03-01 12:00:00Z  ")[1] == end
@@ -144,7 +144,7 @@ def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> No
 
 
 def test_receipt_of_a_lost_file_shows_no_request() -> None:
-    shown = printed(told([ASKED.model_copy(update={"lost": True})]))
+    shown = printed(receipts_text([ASKED.model_copy(update={"lost": True})]))
 
     assert "lost, missing since 2026-03-01 12:00:00Z" in shown
     assert "asked" not in shown

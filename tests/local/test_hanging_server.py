@@ -35,7 +35,7 @@ def test_unreachable_server_is_reported_once_for_all_files(
     files = [DroppableFile(tmp_path / f"{number}.txt", f"{number}.txt") for number in range(100)]
     for each in files:
         each.path.write_text("A page.")
-    told = output.output(as_json=False).people
+    told = output.create_output(as_json=False).people
 
     refused = list(drop(hanging.within(0.1), files, prefix="ada/home/", on_put=lambda _: None))
     reasons = [(each.key, each.reason) for each in refused if isinstance(each, NotDropped)]
@@ -65,7 +65,7 @@ def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
         state.record(hanging.model_copy(update={"pid": state.holder()}))
 
         with pytest.raises(SomeBad):
-            health_checks.doctor(state.path, told=output.output(as_json=True))
+            health_checks.doctor(state.path, output=output.create_output(as_json=True))
 
     said = capsys.readouterr().out
     bad = [each["text"] for each in json.loads(said)["checks"] if not each["good"]]
@@ -79,7 +79,7 @@ def test_each_check_is_reported_before_the_next_begins(capsys: pytest.CaptureFix
         assert "the first" in capsys.readouterr().out
         yield CheckResult(True, "the second")
 
-    tell(checks(), output.output(as_json=False))
+    tell(checks(), output.create_output(as_json=False))
 
     assert "the second" in capsys.readouterr().out
 

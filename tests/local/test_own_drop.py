@@ -56,7 +56,7 @@ def test_a_bar_on_a_terminal_and_once_why_some_wait(tmp_path: Path, is_terminal:
     person = SimpleNamespace(client=Room())
 
     own_documents.drop(
-        cast(Any, person), [tmp_path], catalog="notes", wait=True, told=Output(out, is_json=False)
+        cast(Any, person), [tmp_path], catalog="notes", wait=True, output=Output(out, is_json=False)
     )
 
     said = cast(StringIO, out.file).getvalue()

@@ -39,5 +39,5 @@ def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missi
 def test_a_name_that_can_name_no_file_is_refused(path: Path, name: str) -> None:
     path.write_text(json.dumps(OUTPUTS))
 
-    with pytest.raises(ValidationError, match="can't name a deployment"):
+    with pytest.raises(ValidationError, match="is not a deployment's name"):
         of_file(name, path)

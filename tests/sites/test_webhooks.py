@@ -12,7 +12,7 @@ from stackroom.catalogs.webhooks import WebhookCall, WebhookType, secret_of
 from stackroom.errors import NotFound, WebhookRefused
 from stackroom_cli import health_checks
 from stackroom_cli import webhook_administration as webhooks
-from stackroom_cli.output import output
+from stackroom_cli.output import create_output
 from stackroom_cli.sites import site as sites
 from stackroom_cli.sites.site import AwsSite
 
@@ -50,7 +50,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
     """Return a verb's JSON answer."""
 
     def answer(verb: Any, *given: Any, **more: Any) -> Any:
-        verb(*given, **more, told=output(True))
+        verb(*given, **more, output=create_output(True))
         return json.loads(capsys.readouterr().out)
 
     return answer
@@ -88,13 +88,13 @@ def test_removed_webhook_is_no_longer_listed(site: AwsSite, told: Any) -> None:
     assert told(webhooks.show, site) == {"webhooks": []}
     for verb in (webhooks.remove, webhooks.secret):
         with pytest.raises(NotFound):
-            verb(site, added, told=output(True))
+            verb(site, added, output=create_output(True))
 
 
 @pytest.mark.parametrize("url", ["http://hook.example.com/", "https://127.0.0.1/", "https://0/"])
 def test_webhook_address_reserved_for_the_local_mode_is_refused(site: AwsSite, url: str) -> None:
     with pytest.raises(WebhookRefused):
-        webhooks.add(site, url, user=None, types="document", told=output(True))
+        webhooks.add(site, url, user=None, types="document", output=create_output(True))
 
 
 def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, told: Any) -> None:
@@ -103,7 +103,7 @@ def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, told: Any) -> None
     )
 
     with pytest.raises(Exception, match="ResourceNotFound"):
-        webhooks.add(site, PLACE, user=None, types="document", told=output(True))
+        webhooks.add(site, PLACE, user=None, types="document", output=create_output(True))
 
     assert told(webhooks.show, site) == {"webhooks": []}
 

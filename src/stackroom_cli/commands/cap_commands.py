@@ -11,8 +11,8 @@ from stackroom_cli.commands.options import (
     Json,
     SomeUser,
     StateDir,
+    create_output,
     is_ones_own,
-    output,
     site_of,
 )
 
@@ -73,21 +73,21 @@ def set_caps(
         raise typer.BadParameter("use --documents, --bytes or --dollars, or else --unlimited")
     from stackroom_cli import cap_administration
 
-    cap_administration.keep(site_of(state_dir), user, given, told=output(as_json))
+    cap_administration.keep(site_of(state_dir), user, given, output=create_output(as_json))
 
 
 def show(*, state_dir: StateDir, as_json: Json = False) -> None:
     """List the caps that are set."""
     from stackroom_cli import cap_administration
 
-    cap_administration.show(site_of(state_dir), told=output(as_json))
+    cap_administration.show(site_of(state_dir), output=create_output(as_json))
 
 
 def remove(*, state_dir: StateDir, user: Whose = None, as_json: Json = False) -> None:
     """Remove a user's own caps, so that everybody's apply; or everybody's caps."""
     from stackroom_cli import cap_administration
 
-    cap_administration.remove(site_of(state_dir), user, told=output(as_json))
+    cap_administration.remove(site_of(state_dir), user, output=create_output(as_json))
 
 
 def _month(text: str) -> str:
@@ -115,8 +115,8 @@ def usage(
     from stackroom_cli import cap_administration
     from stackroom_cli.own_documents import SignedInPerson
 
-    site, told = site_of(state_dir), output(as_json)
+    site, output = site_of(state_dir), create_output(as_json)
     if is_ones_own(user, everybody=everybody):
-        cap_administration.own_usage(SignedInPerson.at(site), month, told=told)
+        cap_administration.own_usage(SignedInPerson.at(site), month, output=output)
     else:
-        cap_administration.usage(site, month, user, told=told)
+        cap_administration.usage(site, month, user, output=output)

@@ -11,8 +11,8 @@ from stackroom_cli.commands.options import (
     Groups,
     Json,
     StateDir,
+    create_output,
     named_deployment,
-    output,
     site_of,
 )
 
@@ -45,25 +45,25 @@ def add(
         )
     from stackroom_cli import deployments
 
-    told = output(as_json)
+    output = create_output(as_json)
     if outputs is not None:
-        deployments.add_from_file(name, outputs, told=told)
+        deployments.add_from_file(name, outputs, output=output)
     elif project is not None:
-        deployments.add_from_stacks(name, project=project, region=region, told=told)
+        deployments.add_from_stacks(name, project=project, region=region, output=output)
 
 
 def show(as_json: Json = False) -> None:
     """List the saved deployments."""
     from stackroom_cli import deployments
 
-    deployments.show(told=output(as_json))
+    deployments.show(output=create_output(as_json))
 
 
 def remove(name: Name, as_json: Json = False) -> None:
     """Remove a saved deployment and its sign-in; nothing on AWS changes."""
     from stackroom_cli import deployments
 
-    deployments.remove(name, told=output(as_json))
+    deployments.remove(name, output=create_output(as_json))
 
 
 # Verbs of who somebody is: signing in to a deployment, and tokens.
@@ -90,14 +90,14 @@ def login(
     """
     from stackroom_cli import callers
 
-    callers.login(site_of(state_dir), browser=browser, port=port, told=output(as_json))
+    callers.login(site_of(state_dir), browser=browser, port=port, output=create_output(as_json))
 
 
 def logout(state_dir: StateDir, as_json: Json = False) -> None:
     """Sign out of a deployment, and delete the tokens."""
     from stackroom_cli import callers
 
-    callers.logout(site_of(state_dir), told=output(as_json))
+    callers.logout(site_of(state_dir), output=create_output(as_json))
 
 
 def token(
@@ -124,7 +124,7 @@ def token(
     from stackroom_cli.callers import Asker
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
-    callers.token(asker, session=session, minutes=minutes, told=output(as_json))
+    callers.token(asker, session=session, minutes=minutes, output=create_output(as_json))
 
 
 def whoami(
@@ -145,4 +145,4 @@ def whoami(
     if token is None and named_deployment.get() is None:
         given = sys.stdin.buffer.read().decode(errors="backslashreplace")
     found = given.strip() if given is not None else None
-    callers.whoami(site_of(state_dir), found, told=output(as_json))
+    callers.whoami(site_of(state_dir), found, output=create_output(as_json))

@@ -16,8 +16,8 @@ from stackroom_cli.commands.options import (
     SomeUser,
     StateDir,
     User,
+    create_output,
     is_ones_own,
-    output,
     site_of,
 )
 from stackroom_cli.failures import WrongUsage
@@ -57,11 +57,13 @@ def drop(
     from stackroom_cli import operator_documents, own_documents
     from stackroom_cli.own_documents import SignedInPerson
 
-    site, told = site_of(state_dir), output(as_json)
+    site, output = site_of(state_dir), create_output(as_json)
     if user is None:
-        own_documents.drop(SignedInPerson.at(site), paths, catalog=catalog, wait=wait, told=told)
+        own_documents.drop(
+            SignedInPerson.at(site), paths, catalog=catalog, wait=wait, output=output
+        )
     else:
-        operator_documents.drop(site, paths, user=user, catalog=catalog, wait=wait, told=told)
+        operator_documents.drop(site, paths, user=user, catalog=catalog, wait=wait, output=output)
 
 
 def adopt(
@@ -94,7 +96,7 @@ def adopt(
         catalog=catalog,
         is_applied=is_applied,
         moves=moves,
-        told=output(as_json),
+        output=create_output(as_json),
     )
 
 
@@ -126,15 +128,15 @@ def status(
     from stackroom_cli import operator_documents, own_documents, pool_status
     from stackroom_cli.own_documents import SignedInPerson
 
-    site, told = site_of(state_dir, seconds=LOOK_SECONDS), output(as_json)
+    site, output = site_of(state_dir, seconds=LOOK_SECONDS), create_output(as_json)
     if pool:
-        pool_status.pool(site, told=told)
+        pool_status.pool(site, output=output)
     elif is_ones_own(user, everybody=everybody):
         person = SignedInPerson.at(site)
-        own_documents.status(person, watch=watch, until_settled=until_settled, told=told)
+        own_documents.status(person, watch=watch, until_settled=until_settled, output=output)
     else:
         operator_documents.status(
-            site, user=user, watch=watch, until_settled=until_settled, told=told
+            site, user=user, watch=watch, until_settled=until_settled, output=output
         )
 
 
@@ -162,10 +164,12 @@ def delete(
     from stackroom_cli import deletion, own_documents
     from stackroom_cli.own_documents import SignedInPerson
 
-    site, told = site_of(state_dir), output(as_json)
+    site, output = site_of(state_dir), create_output(as_json)
     if is_ones_own(user):
         person = SignedInPerson.at(site)
-        own_documents.delete(person, targets or [], catalog=catalog, yes=yes, wait=wait, told=told)
+        own_documents.delete(
+            person, targets or [], catalog=catalog, yes=yes, wait=wait, output=output
+        )
         return
     deletion.delete(
         site,
@@ -174,7 +178,7 @@ def delete(
         catalog=catalog,
         yes=yes,
         wait=wait,
-        told=told,
+        output=output,
     )
 
 
@@ -187,7 +191,7 @@ def receipts(
     """Show receipts of deleted or lost documents, with the time since when no search finds them."""
     from stackroom_cli import deletion
 
-    deletion.receipts(site_of(state_dir), receipt_id, user=user, told=output(as_json))
+    deletion.receipts(site_of(state_dir), receipt_id, user=user, output=create_output(as_json))
 
 
 def catalogs(
@@ -197,11 +201,11 @@ def catalogs(
     from stackroom_cli import operator_documents, own_documents
     from stackroom_cli.own_documents import SignedInPerson
 
-    site, told = site_of(state_dir), output(as_json)
+    site, output = site_of(state_dir), create_output(as_json)
     if is_ones_own(user, everybody=everybody):
-        own_documents.catalogs(SignedInPerson.at(site), told=told)
+        own_documents.catalogs(SignedInPerson.at(site), output=output)
     else:
-        operator_documents.catalogs(site, user=user, told=told)
+        operator_documents.catalogs(site, user=user, output=output)
 
 
 def retry(
@@ -220,7 +224,9 @@ def retry(
     from stackroom_cli import operator_documents
 
     site = site_of(state_dir)
-    operator_documents.retry(site, targets or [], user=user, catalog=catalog, told=output(as_json))
+    operator_documents.retry(
+        site, targets or [], user=user, catalog=catalog, output=create_output(as_json)
+    )
 
 
 def reread(
@@ -240,7 +246,9 @@ def reread(
     from stackroom_cli import older_texts
 
     site = site_of(state_dir)
-    older_texts.reread(site, targets or [], user=user, catalog=catalog, told=output(as_json))
+    older_texts.reread(
+        site, targets or [], user=user, catalog=catalog, output=create_output(as_json)
+    )
 
 
 def reconcile(
@@ -253,7 +261,7 @@ def reconcile(
     """Compare bucket, records and index, and repair the differences."""
     from stackroom_cli import run_reconciler
 
-    run_reconciler.reconcile(site_of(state_dir), dry_run=dry_run, told=output(as_json))
+    run_reconciler.reconcile(site_of(state_dir), dry_run=dry_run, output=create_output(as_json))
 
 
 # Verbs of the agent: questions with a user's token.
@@ -274,7 +282,7 @@ def ask(
     from stackroom_cli.callers import Asker
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
-    retrieve_tool.ask(asker, question, catalog=catalog, top=top, told=output(as_json))
+    retrieve_tool.ask(asker, question, catalog=catalog, top=top, output=create_output(as_json))
 
 
 def retrieve(
@@ -295,8 +303,10 @@ def retrieve(
     from stackroom_cli.callers import Asker
 
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
-    told = output(as_json)
-    retrieve_tool.retrieve(asker, query, catalog=catalog, top=top, arguments=arguments, told=told)
+    output = create_output(as_json)
+    retrieve_tool.retrieve(
+        asker, query, catalog=catalog, top=top, arguments=arguments, output=output
+    )
 
 
 def events(
@@ -314,7 +324,7 @@ def events(
     from stackroom_cli.callers import Asker
 
     asker = Asker(site=site_of(state_dir), user=user)
-    own_events.events(asker, catalog=catalog, follow=follow, told=output(as_json))
+    own_events.events(asker, catalog=catalog, follow=follow, output=create_output(as_json))
 
 
 def passages(
@@ -364,7 +374,7 @@ def passages(
     if whole_text:
         passage_inspection.whole_text(text)
     else:
-        passage_inspection.passages(text, name, chunking=chunking, told=output(as_json))
+        passage_inspection.passages(text, name, chunking=chunking, output=create_output(as_json))
 
 
 # Verbs of stores that Stackroom searches itself.
@@ -448,7 +458,7 @@ def load(
         overlap_percentage=overlap,
         source=source,
     )
-    pgvector_load.load(folder, target, way, told=output(as_json))
+    pgvector_load.load(folder, target, way, output=create_output(as_json))
 
 
 # The verb that shows the figures of the dashboard.
@@ -472,4 +482,4 @@ def dashboard(
         raise typer.BadParameter("--json prints once; leave out --watch or --json")
     from stackroom_cli import dashboard as shown
 
-    shown.dashboard(site_of(state_dir), hours=hours, watch=watch, told=output(as_json))
+    shown.dashboard(site_of(state_dir), hours=hours, watch=watch, output=create_output(as_json))

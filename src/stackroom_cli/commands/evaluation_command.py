@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from stackroom_cli.commands.options import AsUser, Groups, Json, StateDir, output, site_of
+from stackroom_cli.commands.options import AsUser, Groups, Json, StateDir, create_output, site_of
 
 
 def evaluate(
@@ -90,10 +90,12 @@ def evaluate(
         raise WrongUsage("--draft writes a new file and --kept adds to one; use one of them")
     asker = Asker(site=site_of(state_dir), user=user, groups=group)
     if kept:
-        kept_questions.keep(asker, questions, catalog=catalog, told=output(as_json))
+        kept_questions.keep(asker, questions, catalog=catalog, output=create_output(as_json))
         return
     if draft:
-        evaluations.draft(asker, questions, catalog=catalog, count=count, told=output(as_json))
+        evaluations.draft(
+            asker, questions, catalog=catalog, count=count, output=create_output(as_json)
+        )
         return
     order = evaluations.EvaluationOrder(
         options=evaluations.options_of(options or ()),
@@ -104,4 +106,4 @@ def evaluate(
         takes_unaccepted=unaccepted,
         is_confirmed=yes,
     )
-    evaluations.evaluate(asker, questions, order, catalog=catalog, told=output(as_json))
+    evaluations.evaluate(asker, questions, order, catalog=catalog, output=create_output(as_json))

@@ -12,8 +12,8 @@ from stackroom_cli.commands.options import (
     Json,
     Speed,
     StateDir,
+    create_output,
     named_deployment,
-    output,
     site_of,
 )
 
@@ -171,7 +171,7 @@ def up(
         allowed_origins=allow_origin or (),
         assumed=("--omit-source-uri",) if omit_source_uri else (),
         model=model,
-        told=output(as_json),
+        output=create_output(as_json),
     )
 
 
@@ -179,7 +179,7 @@ def down(state_dir: StateDir, as_json: Json = False) -> None:
     """Stop the running local mode."""
     from stackroom_cli import lifecycle
 
-    lifecycle.down(state_dir, told=output(as_json))
+    lifecycle.down(state_dir, output=create_output(as_json))
 
 
 def env(
@@ -199,7 +199,7 @@ def env(
         )
     from stackroom_cli import lifecycle
 
-    lifecycle.env(state_dir, user=user, told=output(as_json))
+    lifecycle.env(state_dir, user=user, output=create_output(as_json))
 
 
 def doctor(
@@ -216,24 +216,24 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Check what could keep Stackroom from working, and name a remedy for each problem."""
-    told, name = output(as_json), named_deployment.get()
+    output, name = create_output(as_json), named_deployment.get()
     if smoke:
         from stackroom_cli.smoke import smoke_run
 
-        smoke_run.smoke(site_of(state_dir), report, told=told)
+        smoke_run.smoke(site_of(state_dir), report, output=output)
     elif name is None:
         from stackroom_cli import health_checks
 
-        health_checks.doctor(state_dir, told=told)
+        health_checks.doctor(state_dir, output=output)
     else:
         from stackroom_cli import health_checks
         from stackroom_cli.sites.known_deployments import KnownDeployments
 
-        health_checks.doctor_of_deployment(KnownDeployments().named(name), told=told)
+        health_checks.doctor_of_deployment(KnownDeployments().named(name), output=output)
 
 
 def demo(speed: Speed = 20.0, as_json: Json = False) -> None:
     """Try it all: start, drop two users' example documents, ask as an agent, and stop."""
     from stackroom_cli import demo as demonstration
 
-    demonstration.run(speed=speed, told=output(as_json))
+    demonstration.run(speed=speed, output=create_output(as_json))

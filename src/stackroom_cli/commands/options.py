@@ -89,7 +89,7 @@ def site_of(state_dir: Path, *, seconds: float | None = None) -> Site:
     return KnownDeployments().named(name)
 
 
-def output(as_json: bool) -> "Output":
-    from stackroom_cli.output import output  # which is slow to load
+def create_output(as_json: bool) -> "Output":
+    from stackroom_cli.output import create_output  # which is slow to load
 
-    return output(as_json)
+    return create_output(as_json)

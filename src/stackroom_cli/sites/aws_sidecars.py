@@ -114,12 +114,12 @@ def read(body: bytes) -> AwsSidecar:
 
 def _attributes_in(body: bytes) -> dict[str, object]:
     try:
-        said = json.loads(body)
+        content = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise ValidationError("its metadata.json is not valid JSON") from error
-    found = said.get(_ATTRIBUTES) if isinstance(said, dict) else None
+    found = content.get(_ATTRIBUTES) if isinstance(content, dict) else None
     if not isinstance(found, dict):
         raise ValidationError(f"its metadata.json has no object {_ATTRIBUTES!r}")
-    if others := sorted(said.keys() - {_ATTRIBUTES}):  # such as who may read it
+    if others := sorted(content.keys() - {_ATTRIBUTES}):  # such as who may read it
         raise ValidationError(f"its metadata.json has unsupported members: {', '.join(others)}")
     return found

@@ -45,7 +45,7 @@ class Site(Protocol):
         """The public client that people sign in with."""
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         """The site's name for people."""
 
     def client(self, service: str) -> Any:
@@ -100,7 +100,7 @@ class AwsSite(BaseModel):
         return 1.0
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return f"deployment {self.name!r} in {self.region}"
 
     def client(self, service: str) -> Any:

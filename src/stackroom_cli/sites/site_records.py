@@ -21,7 +21,7 @@ from stackroom_cli.sites.site_services import SiteServices, SiteUseCases
 NO_CATALOG = "(no catalog)"
 UNREADABLE = "a record is malformed; `stackroom reconcile` names it"
 _REJECTED = unplaced_partition("")
-_UNPLACED = 1000  # of a user, that are told of
+_UNPLACED = 1000  # objects of a user that are listed
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class FollowedRecords:
     def __post_init__(self) -> None:
         self._records = SiteRecords(self.site)
 
-    def look(self) -> list[CatalogListing]:
+    def refresh(self) -> list[CatalogListing]:
         """
         Return the current listings by user and name, or the previous ones if the table does not
         answer.

@@ -76,7 +76,7 @@ _ALL = (
         believed="an invalid token is answered with 401 and a body that gives the reason",
         evidence="AgentCore guide for the status, read 2026-11; for a body nobody",
         breaks="clients can't tell people to sign in again",
-        do="nothing is unsafe; docs/sign-in.md must say that clients are told nothing",
+        do="nothing is unsafe; docs/sign-in.md must say that clients get no reason",
         step="refusals",
     ),
     Assumption(
@@ -84,7 +84,7 @@ _ALL = (
         believed="a Deny in a function's resource policy also excludes principals that may invoke"
         " every function",
         evidence="IAM guide, reference_policies_evaluation-logic, read 2026-11; of"
-        " AWS::Lambda::ResourcePolicy no user has told yet",
+        " AWS::Lambda::ResourcePolicy no user has reported yet",
         breaks="whoever may invoke functions of the account can ask as any user",
         do="take lambda:InvokeFunction on the two tools' functions from everybody, and see"
         " invoked_by_gateway_only in infra/gateway_functions.py",
@@ -132,7 +132,7 @@ _ALL = (
         " applies to everyone else, and Bedrock reads and writes as the knowledge base's role",
         evidence="S3 guide, s3-vectors-resource-based-policies, and IAM guide,"
         " reference_policies_condition-keys, read 2026-11; a job's failure that names the role:"
-        " generative-ai-cdk-constructs 1305, 2026-04; of such a Deny no user has told yet",
+        " generative-ai-cdk-constructs 1305, 2026-04; no user has reported on such a Deny yet",
         breaks="whoever has s3vectors:GetVectors in the account reads everybody's text; or no"
         " document is indexed, or none is found",
         do="if nothing is indexed, delete the policy: aws s3vectors delete-vector-bucket-policy;"
@@ -195,7 +195,7 @@ _ALL = (
         believed="a filter on one value matches a document whose attribute is a list with that"
         " value",
         evidence="S3 guide, s3-vectors-metadata-filtering, for $eq over lists, read 2026-11; of"
-        " Retrieve's listContains one user told that S3 Vectors takes it",
+        " Retrieve's listContains one user reported that S3 Vectors accepts it",
         breaks="what is shared with a group, its members don't find",
         do="leave retrieve_sharing off, and see aws/s3vectors/s3vectors_filters.py",
         step="sharing",
@@ -204,7 +204,7 @@ _ALL = (
         name="index.bedrock-text",
         believed="AMAZON_BEDROCK_TEXT, in which Bedrock keeps a passage's text, can be made"
         " searchable by words although it is not filterable",
-        evidence="botocore 1.44.5 for such keys, read 2026-11; nobody has told of an index that"
+        evidence="botocore 1.44.5 for such keys, read 2026-11; nobody has reported on an index that"
         " Bedrock fills",
         breaks="questions are searched through Retrieve, by meaning alone",
         do="see stackroom doctor for the index's state; -c retrieve_via=bedrock makes it the rule",

@@ -45,16 +45,17 @@ def contention(scene: Scene) -> StepOutcome:
     )
     meeting = _Meeting(scene, there, source, shared)
     first, second = meeting.job_beside_direct(), meeting.direct_beside_job()
-    told = (
-        f"a job beside a direct call: {_told(first)}; a direct call beside a job: {_told(second)}"
+    text = (
+        f"a job beside a direct call: {_describe(first)}; a direct call beside a job:"
+        f" {_describe(second)}"
     )
     is_managed = scene.member.is_managed
     name = "managed.direct-or-job" if is_managed else "document.during-job"
     if first is None or second is None:
-        return StepOutcome(told, (Finding(name, AssumptionVerdict.NOT_SEEN, told),))
+        return StepOutcome(text, (Finding(name, AssumptionVerdict.NOT_SEEN, text),))
     well = (Busy, Job, Mapping) if is_managed else Busy
     holds = isinstance(first, well) and isinstance(second, well)
-    return StepOutcome(told, (Finding.of(name, told, holds=holds),))
+    return StepOutcome(text, (Finding.of(name, text, holds=holds),))
 
 
 @dataclass(frozen=True)
@@ -110,19 +111,19 @@ class _Meeting:
 
     def _direct_is_at_work(self) -> bool:
         name = self.scene.names.source
-        told = self.there.direct_documents.details(self.shared, [name])
-        return told[name].status in UNDER_WAY
+        details = self.there.direct_documents.details(self.shared, [name])
+        return details[name].status in UNDER_WAY
 
     def _job_is_at_work(self, job: Job) -> bool:
         now = self.there.jobs.get(self.source, job.job_id)
         return now is not None and now.state is JobState.RUNNING
 
     def _taken(self, ask: Callable[[], object]) -> object:
-        def tried() -> object:
+        def attempt() -> object:
             answer = ask()
             return None if isinstance(answer, Busy) else answer
 
-        return self.scene.until(tried, "nothing else is at work there", seconds=_QUIET_SECONDS)
+        return self.scene.until(attempt, "nothing else is at work there", seconds=_QUIET_SECONDS)
 
     def _over(self, is_at_work: Callable[[], bool]) -> None:
         self.scene.until(
@@ -130,7 +131,7 @@ class _Meeting:
         )
 
 
-def _told(answer: object) -> str:
+def _describe(answer: object) -> str:
     match answer:
         case None:
             return "inconclusive: the first was over, or the rate was exceeded"

@@ -38,7 +38,7 @@ from stackroom_cli.smoke.search_steps import names_found
 
 _INDEX_SECONDS = UNSEEN  # longer than any ingestion that was seen
 # Our own looks may take so long in a local mode, whose clock is faster.
-_LOOKS_SECONDS = 5.0
+_POLL_SECONDS = 5.0
 
 
 def drop(scene: Scene) -> StepOutcome:
@@ -61,7 +61,7 @@ class _Watch:
     scene: Scene
     sent: dict[str, float] = field(default_factory=dict)
     known: dict[str, float] = field(default_factory=dict)
-    said: dict[str, float] = field(default_factory=dict)
+    reported: dict[str, float] = field(default_factory=dict)
     found: dict[str, float] = field(default_factory=dict)
     indexed: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)  # why
@@ -76,20 +76,20 @@ class _Watch:
         if self.failed:
             raise StepFailed("; ".join(f"{name[:40]}: {why}" for name, why in self.failed.items()))
         if self.scene.catalog.source is not None:
-            self._look(records)
+            self._observe(records)
         return len(self.indexed) == len(self.found) == self.scene.dropped
 
-    def _look(self, records: Mapping[str, Document]) -> None:
+    def _observe(self, records: Mapping[str, Document]) -> None:
         sent = {name: each for name, each in records.items() if each.status in _SENT}
-        told = _details(self.scene, sent)
+        details = _details(self.scene, sent)
         found = _found(self.scene, sent)
         now = self.now
         for name, record in sent.items():
-            status = told.get(name, NOT_FOUND).status
+            status = details.get(name, NOT_FOUND).status
             for moments, is_so in (
                 (self.sent, True),
                 (self.known, status != NOT_FOUND.status),
-                (self.said, status == "INDEXED"),
+                (self.reported, status == "INDEXED"),
                 (self.found, name in found),
                 (self.indexed, record.status is DocumentStatus.INDEXED),
             ):
@@ -106,7 +106,7 @@ class _Watch:
 
     @property
     def lag(self) -> float:
-        return self._longest(self.said, self.found)
+        return self._longest(self.reported, self.found)
 
     def _longest(self, begin: Mapping[str, float], end: Mapping[str, float]) -> float:
         """Return the longest time between two states; one that has not ended counts until now."""
@@ -140,19 +140,19 @@ def index(scene: Scene) -> StepOutcome:
         raise StepFailed(str(error), watch.findings()) from error
     first, last = min(watch.found.values()), max(watch.indexed.values())
     scene.measured |= {
-        "dropped to INDEXED": max(watch.said.values()),
+        "dropped to INDEXED": max(watch.reported.values()),
         "dropped to first hit": first,
         "dropped to every hit": max(watch.found.values()),
         "dropped to indexed": last,
         "accepted, and not known": watch.unseen,
         "INDEXED, and not found": watch.lag,
     }
-    told = f"first found after {first:.1f} s, all indexed after {last:.1f} s"
-    return StepOutcome(f"{told}; a search lags {watch.lag:.1f} s", watch.findings())
+    text = f"first found after {first:.1f} s, all indexed after {last:.1f} s"
+    return StepOutcome(f"{text}; a search lags {watch.lag:.1f} s", watch.findings())
 
 
 def _within(scene: Scene, name: str, what: str, seconds: float, most: float) -> Finding:
-    bound = max(_LOOKS_SECONDS, most / scene.site.speed)
+    bound = max(_POLL_SECONDS, most / scene.site.speed)
     seen = f"{what} {seconds:.1f} s later; the limit is {bound:.0f} s"
     return Finding.of(name, seen, holds=seconds <= bound)
 

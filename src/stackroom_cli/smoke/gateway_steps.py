@@ -39,8 +39,8 @@ _DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
 
 def people(scene: Scene) -> StepOutcome:
     scene.enter()
-    told = f"{scene.owner.user_id} and {scene.other.user_id} are signed in"
-    return StepOutcome(told, (of_rotation(scene.site, scene.owner),))
+    text = f"{scene.owner.user_id} and {scene.other.user_id} are signed in"
+    return StepOutcome(text, (of_rotation(scene.site, scene.owner),))
 
 
 def of_rotation(site: Site, user: SmokeUser) -> Finding:
@@ -134,10 +134,10 @@ def _of_denials(answers: Sequence[httpx.Response]) -> Finding:
     seen = "; ".join(map(_shown, answers))
     if not all(each.text.strip() for each in answers):
         return Finding("gateway.denial-body", AssumptionVerdict.REFUTED, seen)
-    is_told = any(text in each.text for each in answers for text in _OURS)
+    has_reason = any(text in each.text for each in answers for text in _OURS)
     return Finding(
         "gateway.denial-body",
-        AssumptionVerdict.CONFIRMED if is_told else AssumptionVerdict.NOT_SEEN,
+        AssumptionVerdict.CONFIRMED if has_reason else AssumptionVerdict.NOT_SEEN,
         seen,
     )
 

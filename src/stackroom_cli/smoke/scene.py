@@ -176,8 +176,8 @@ def user_id_of(site: Site, name: str) -> str | None:
     found: dict[str, Any] = {}
     with _unless_absent():
         found = site.client("cognito-idp").admin_get_user(**_pool(site), Username=name)
-    told = {each["Name"]: each["Value"] for each in found.get("UserAttributes", ())}
-    return told.get("sub")
+    attributes = {each["Name"]: each["Value"] for each in found.get("UserAttributes", ())}
+    return attributes.get("sub")
 
 
 def remove(site: Site, name: str, group: str) -> None:
@@ -209,7 +209,7 @@ def _unless_absent() -> Iterator[None]:
 
 T = TypeVar("T")
 CATALOG = "smoke"  # of the owner
-_LOOK_SECONDS = 1.0  # on AWS, between two looks
+_POLL_SECONDS = 1.0  # on AWS, between two checks
 
 
 class AssumptionVerdict(StrEnum):
@@ -321,13 +321,13 @@ class Scene:
         found = self.services.stores.documents.of_catalog(self.catalog.catalog_id)
         return {each.filename: each for each in found}
 
-    def until(self, look: Callable[[], T], what: str, *, seconds: float) -> T:
+    def until(self, check: Callable[[], T], what: str, *, seconds: float) -> T:
         """Return the first true result of `look`. Raises StepFailed after `seconds`."""
         until = time.monotonic() + seconds
-        while not (seen := look()):
+        while not (seen := check()):
             if time.monotonic() > until:
                 raise StepFailed(f"not within {seconds:.0f} s: {what}")
-            time.sleep(max(0.2, _LOOK_SECONDS / self.site.speed))
+            time.sleep(max(0.2, _POLL_SECONDS / self.site.speed))
         return seen
 
 

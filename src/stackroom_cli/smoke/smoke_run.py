@@ -97,7 +97,7 @@ class Smoked(StackroomError):
     """Something is wrong; the message lists what."""
 
 
-def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STEPS) -> None:
+def smoke(site: Site, report: Path, *, output: Output, steps: Sequence[Step] = STEPS) -> None:
     """
     Run the steps, always clean up and write the report, and then print it.
 
@@ -106,8 +106,8 @@ def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STE
     """
     ledger, names = RunLedger.of(site), Names(secrets.token_hex(4))
     for run in ledger.left():
-        told.people.print(f"run {run} was interrupted; cleaning up after it", markup=False)
-        _swept(site, Names(run), ledger, told)
+        output.people.print(f"run {run} was interrupted; cleaning up after it", markup=False)
+        _swept(site, Names(run), ledger, output)
     began, clock = datetime.now(UTC), time.monotonic()
     scene, taken = Scene(site, names), list[StepTold]()
     findings: dict[str, Finding] = {}
@@ -117,11 +117,11 @@ def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STE
         for step in steps:
             done = {each.name for each in taken if each.outcome == "done"}
             taken.append(_taken(step, scene, findings, done))
-            _tell(taken[-1], told)
+            _tell(taken[-1], output)
     finally:
-        left = _swept(site, names, ledger, told)
+        left = _swept(site, names, ledger, output)
         answer = SmokeAnswer(
-            deployment=site.told,
+            deployment=site.label,
             run=names.run,
             began=began,
             seconds=round(time.monotonic() - clock, 1),
@@ -131,8 +131,8 @@ def smoke(site: Site, report: Path, *, told: Output, steps: Sequence[Step] = STE
             left=left,
         )
         report.write_text(answer.model_dump_json(indent=2) + "\n", "utf-8")
-        _tell_all(answer, report, told)
-    told.answer(answer)
+        _tell_all(answer, report, output)
+    output.answer(answer)
     _require_all_well(answer)
 
 
@@ -154,12 +154,12 @@ def _taken(
     return StepTold(name=step.name, outcome=outcome, seconds=seconds, text=result.text)
 
 
-def _tell(step: StepTold, told: Output) -> None:
+def _tell(step: StepTold, output: Output) -> None:
     text = escape(one_line(step.text)[:_LONGEST])
-    told.people.print(f"{_MARKS[step.outcome]} {step.name:10} {step.seconds:6.1f} s  {text}")
+    output.people.print(f"{_MARKS[step.outcome]} {step.name:10} {step.seconds:6.1f} s  {text}")
 
 
-def _swept(site: Site, names: Names, ledger: RunLedger, told: Output) -> list[str]:
+def _swept(site: Site, names: Names, ledger: RunLedger, output: Output) -> list[str]:
     began, left = time.monotonic(), list(Sweep(site, names).all())
     if left:
         text = f"left behind until the next run: {'; '.join(left)}"
@@ -168,7 +168,7 @@ def _swept(site: Site, names: Names, ledger: RunLedger, told: Output) -> list[st
         text = "only its receipts are left"
     outcome = "failed" if left else "done"
     seconds = round(time.monotonic() - began, 1)
-    _tell(StepTold(name="sweep", outcome=outcome, seconds=seconds, text=text), told)
+    _tell(StepTold(name="sweep", outcome=outcome, seconds=seconds, text=text), output)
     return left
 
 
@@ -190,22 +190,22 @@ def _assumptions(
         )
 
 
-def _tell_all(answer: SmokeAnswer, report: Path, told: Output) -> None:
+def _tell_all(answer: SmokeAnswer, report: Path, output: Output) -> None:
     for what, seconds in answer.measured.items():
-        told.people.print(f"     {what}: {seconds:.1f} s", markup=False)
+        output.people.print(f"     {what}: {seconds:.1f} s", markup=False)
     for each in answer.assumptions:
         if each.verdict == AssumptionVerdict.REFUTED:
-            told.people.print(f"[red]refuted[/red]  {each.name}")
+            output.people.print(f"[red]refuted[/red]  {each.name}")
             for what, text in (("believed", each.believed), ("seen", each.seen), ("do", each.do)):
-                told.people.print(f"     {what}: {one_line(str(text))}", markup=False)
+                output.people.print(f"     {what}: {one_line(str(text))}", markup=False)
         elif each.verdict == AssumptionVerdict.NOT_SEEN:
             text = one_line(each.seen)[:_LONGEST]
-            told.people.print(f"     not seen here: {each.name} ({text})", markup=False)
+            output.people.print(f"     not seen here: {each.name} ({text})", markup=False)
     count = {
         one: sum(each.verdict == one for each in answer.assumptions) for one in AssumptionVerdict
     }
     sums = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
-    told.people.print(
+    output.people.print(
         f"of {len(answer.assumptions)} assumptions {sums}; see {report}", markup=False
     )
 
