@@ -92,9 +92,9 @@ class Conversation:
         try:
             async with asyncio.timeout(SECONDS):
                 agent = await self._agent(caller, session_id, calls)
-                async for piece in self._said(agent, question, caller, calls):
+                async for piece in self._stream(agent, question, caller, calls):
                     yield piece
-                kept = json.dumps(_said_in(agent.messages)).encode()
+                kept = json.dumps(_remembered(agent.messages)).encode()
                 await asyncio.to_thread(self.sessions.write, caller.user_id, session_id, kept)
         except TimeoutError:
             raise AgentUnfinished(f"it had {SECONDS} seconds, and has no more") from None
@@ -113,7 +113,7 @@ class Conversation:
             retry_strategy=None,  # boto3 has tried again; who asked may do so later
         )
 
-    async def _said(
+    async def _stream(
         self, agent: Agent, question: str, caller: Caller, calls: ToolCalls
     ) -> AsyncIterator[str]:
         events = agent.stream_async(
@@ -136,20 +136,20 @@ class Conversation:
             raise_anew(error)
 
 
-def _said_in(messages: Sequence[Message]) -> list[Message]:
+def _remembered(messages: Sequence[Message]) -> list[Message]:
     """
     Return the questions and answers, without the tools' results.
 
     Each turn searches again, since a document may be gone, or no longer be this user's to read.
     """
-    said: list[Message] = []
+    kept: list[Message] = []
     for each in messages:
-        told: list[ContentBlock] = [{"text": text} for text in texts(each) if text.strip()]
-        if said and said[-1]["role"] == each["role"]:  # a tool was called between
-            said[-1]["content"].extend(told)
-        elif told:
-            said.append({"role": each["role"], "content": told})
-    return said
+        blocks: list[ContentBlock] = [{"text": text} for text in texts(each) if text.strip()]
+        if kept and kept[-1]["role"] == each["role"]:  # a tool was called between
+            kept[-1]["content"].extend(blocks)
+        elif blocks:
+            kept.append({"role": each["role"], "content": blocks})
+    return kept
 
 
 SESSION_HEADER = "X-Amzn-Bedrock-AgentCore-Runtime-Session-Id"
@@ -222,8 +222,8 @@ def _failure(error: StackroomError) -> dict[str, object]:
     return {"error": str(error), "errorType": type(error).__name__}
 
 
-def _event(told: Mapping[str, object]) -> str:
-    return f"data: {json.dumps(encodable(told), ensure_ascii=False)}\n\n"
+def _event(fields: Mapping[str, object]) -> str:
+    return f"data: {json.dumps(encodable(fields), ensure_ascii=False)}\n\n"
 
 
 # As AgentCore Runtime calls it.

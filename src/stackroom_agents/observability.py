@@ -73,13 +73,13 @@ class ObservedRetrieval:
     def _tell(self, asked: SearchArguments, *, results: int, started: float) -> None:
         if not self.is_observed:
             return
-        told = {
+        fields = {
             "query": asked.query,
             "target": asked.knowledge_base_id or _ALL,
             "result_count": results,
             "latency_ms": round((time.perf_counter() - started) * 1000),
         }
-        logger.info("knowledge bases searched", extra=told)
+        logger.info("knowledge bases searched", extra=fields)
 
 
 def measure(figures: SearchFigures) -> None:
@@ -102,12 +102,12 @@ def measure(figures: SearchFigures) -> None:
 
 
 def tell_breakage(
-    where: logging.Logger, message: str, error: BaseException, **told: object
+    where: logging.Logger, message: str, error: BaseException, **fields: object
 ) -> None:
     """Log an unexpected error: its kind and where it was raised, not its message."""
     frames = "".join(traceback.format_tb(error.__traceback__))
-    told |= {"error_type": type(error).__name__, "raised_at": frames}
-    where.error(message, extra=told)
+    fields |= {"error_type": type(error).__name__, "raised_at": frames}
+    where.error(message, extra=fields)
 
 
 def silence_library_loggers() -> None:
@@ -129,14 +129,14 @@ def silence_library_loggers() -> None:
 class _Kinds(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         kind = record.exc_info[0] if record.exc_info else None
-        told = {
+        fields = {
             "logger": record.name,
             "line": record.lineno,
             "error_type": kind.__name__ if kind else None,
         }
-        logger.log(record.levelno, "a library tells of something", extra=told)
+        logger.log(record.levelno, "a library tells of something", extra=fields)
 
 
 def _tell_silence(knowledge_base_id: str, reason: str) -> None:
-    told = {"knowledge_base_id": knowledge_base_id, "reason": reason}
-    logger.error("knowledge base did not answer", extra=told)
+    fields = {"knowledge_base_id": knowledge_base_id, "reason": reason}
+    logger.error("knowledge base did not answer", extra=fields)

@@ -90,9 +90,9 @@ def _addition(knowledge_bases: Sequence[AnyLinkedSettings]) -> str:
     if ours:
         parts += [_OF_OURS, "\n".join(map(_line, ours))]
     if others:
-        told = "These knowledge bases are searched with tools of their own:"
+        heading = "These knowledge bases are searched with tools of their own:"
         parts += [
-            told,
+            heading,
             "\n".join(f"{_line(each)}, tool {_quoted(each.retrieval_tool)}" for each in others),
         ]
     return "\n\n".join(parts) + "\n"

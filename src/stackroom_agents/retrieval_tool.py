@@ -60,8 +60,8 @@ def retrieval_tool(retrieval: Callable[[], core.Searchable]) -> StrandsTool:
         )
         report(access)
         status = "success" if response["success"] else "error"
-        told = {"content": [{"text": _text(response)}], "status": status, **response}
-        encoded: core.Response = encodable(told)
+        result = {"content": [{"text": _text(response)}], "status": status, **response}
+        encoded: core.Response = encodable(result)
         return encoded
 
     return strands_tool(RETRIEVE_FROM_KNOWLEDGE_BASE, answer)
@@ -82,7 +82,7 @@ def _respond(
     except MissingIdentity as error:
         return caller, core.failure(error)
     except Exception as error:
-        tell_breakage(logger, "search failed", error)
+        tell_breakage(logger, "search failed unexpectedly", error)
         broke = RetrievalFailed("the search failed; the operator finds the reason in the log")
         return caller, core.failure(broke)
 
@@ -104,8 +104,8 @@ def _text(response: core.Response) -> str:
     elif not results:
         lines.append(_NOTHING)
     is_by_rank = metadata.get("ordered_by") == "rank"
-    told = [""] * len(results) if is_by_rank else scores([each["score"] for each in results])
-    for number, (result, score) in enumerate(zip(results, told, strict=True), start=1):
+    score_texts = [""] * len(results) if is_by_rank else scores([each["score"] for each in results])
+    for number, (result, score) in enumerate(zip(results, score_texts, strict=True), start=1):
         lines += ["", _source(number, result, score), *_also_in(result)]
         lines += _quoted(str(result["content"]))
     if results and is_by_rank:
@@ -125,12 +125,12 @@ def _source(number: int, result: Mapping[str, Any], score: str) -> str:
     Describe a source, with its ids or, for a document that Stackroom doesn't know, its address.
     """
     source = result["source"]
-    told = [place(source["filename"], source["page"], source["section"])]
+    parts = [place(source["filename"], source["page"], source["section"])]
     if source["document_id"] and source["catalog_id"]:
-        told.append(f"{source['document_id']} in {source['catalog_id']}")
+        parts.append(f"{source['document_id']} in {source['catalog_id']}")
     elif source["uri"]:
-        told.append(quotable(source["uri"]))
-    return f"{number}. {', '.join([*told, score] if score else told)}"
+        parts.append(quotable(source["uri"]))
+    return f"{number}. {', '.join([*parts, score] if score else parts)}"
 
 
 def _also_in(result: Mapping[str, Any]) -> list[str]:

@@ -119,11 +119,11 @@ class StrandsConversations:
 
 
 def _messages(brief: Brief) -> Messages:
-    said: Messages = []
+    messages: Messages = []
     for each in brief.before:
-        said.append({"role": "user", "content": [{"text": each.question}]})
-        said.append({"role": "assistant", "content": [{"text": each.answer}]})
-    return said
+        messages.append({"role": "user", "content": [{"text": each.question}]})
+        messages.append({"role": "assistant", "content": [{"text": each.answer}]})
+    return messages
 
 
 class _Telling(HookProvider):
@@ -134,7 +134,7 @@ class _Telling(HookProvider):
     def register_hooks(self, registry: HookRegistry, **_: Any) -> None:
         registry.add_callback(BeforeModelCallEvent, self._begin)
         registry.add_callback(AfterModelCallEvent, self._tell)
-        registry.add_callback(BeforeToolCallEvent, self._look)
+        registry.add_callback(BeforeToolCallEvent, self._cancel_if_called_off)
 
     def _begin(self, event: BeforeModelCallEvent) -> None:
         self._asked = time.perf_counter()
@@ -146,7 +146,7 @@ class _Telling(HookProvider):
             return
         message = event.stop_response.message
         usage = message.get("metadata", {}).get("usage")
-        self._listener.said(
+        self._listener.end_turn(
             ModelTurn(
                 text="\n".join(texts(message)),
                 input_tokens=usage["inputTokens"] if usage else 0,
@@ -156,7 +156,7 @@ class _Telling(HookProvider):
             )
         )
 
-    def _look(self, event: BeforeToolCallEvent) -> None:
+    def _cancel_if_called_off(self, event: BeforeToolCallEvent) -> None:
         if self._is_called_off():
             event.cancel_tool = _OVER
 

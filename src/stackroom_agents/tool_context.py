@@ -55,8 +55,8 @@ def caller_or_nobody(invocation_state: Mapping[str, Any]) -> Caller | None:
 
     Raises MissingIdentity for an invalid caller, so that none of their groups count.
     """
-    told = any(invocation_state.get(name) is not None for name in (USER_ID, GROUPS))
-    return caller_of(invocation_state) if told else None
+    is_named = any(invocation_state.get(name) is not None for name in (USER_ID, GROUPS))
+    return caller_of(invocation_state) if is_named else None
 
 
 # A name that programs listen to.

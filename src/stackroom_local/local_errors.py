@@ -146,14 +146,14 @@ class UnknownResource(LocalModeError):
 
 class DeploymentFailed(LocalModeError):
     def __init__(self, stack: str, status: str, reasons: list[str]) -> None:
-        told = "\n".join(f"  {reason}" for reason in reasons) or "  no reason given"
-        super().__init__(f"stack {stack!r} ended as {status}:\n{told}")
+        listed = "\n".join(f"  {reason}" for reason in reasons) or "  no reason given"
+        super().__init__(f"stack {stack!r} ended as {status}:\n{listed}")
 
 
 class NotStabilised(LocalModeError):
     def __init__(self, what: str, wanted: str, status: str, reasons: list[str]) -> None:
-        told = f": {' '.join(reasons)}" if reasons else ""
-        super().__init__(f"{what} was not {wanted}: its status is {status}{told}")
+        why = f": {' '.join(reasons)}" if reasons else ""
+        super().__init__(f"{what} was not {wanted}: its status is {status}{why}")
 
 
 class OfAnotherType(LocalModeError):

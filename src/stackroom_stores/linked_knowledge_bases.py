@@ -109,5 +109,5 @@ def _named(number: int, entry: Mapping[str, Any]) -> str:
 
 def _problems(error: pydantic.ValidationError) -> Iterator[str]:
     for each in error.errors(include_url=False, include_input=False):
-        place, told = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
-        yield f"{place}: {told}" if place else told
+        place, problem = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
+        yield f"{place}: {problem}" if place else problem

@@ -31,7 +31,7 @@ class Listening:
     def writes(self, text: str) -> None:
         self.written.append(text)
 
-    def said(self, turn: ModelTurn) -> None:
+    def end_turn(self, turn: ModelTurn) -> None:
         self.heard.append(turn)
 
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:

@@ -34,9 +34,9 @@ from tests.support.linked_tools import MODEL, QUESTION, Office, Play, turn
 
 
 def searching(brief: Brief, listener: Listener) -> None:
-    listener.said(turn("I look it up."))
+    listener.end_turn(turn("I look it up."))
     found = listener.call(brief.tools[0], {"query": "leave", "topK": 99})
-    listener.said(turn(f"By the plans: {found['results'][0]['content']}", is_last=True))
+    listener.end_turn(turn(f"By the plans: {found['results'][0]['content']}", is_last=True))
 
 
 def test_agents_and_runs_of_another_user_are_not_found(office: Office) -> None:
@@ -178,7 +178,7 @@ def test_a_run_that_is_handed_on_twice_is_carried_out_once(office: Office) -> No
 
     def play(_: Brief, listener: Listener) -> None:
         again.append(runner.carry_out("alice", run.id))
-        listener.said(turn("Thirty.", is_last=True))
+        listener.end_turn(turn("Thirty.", is_last=True))
 
     office.talk.play = play
     ended = runner.carry_out("alice", run.id)
@@ -195,7 +195,7 @@ class Killed(BaseException):
 
 def test_run_whose_runner_died_fails_after_its_time_limit(office: Office) -> None:
     def play(_: Brief, listener: Listener) -> None:
-        listener.said(turn("I look it up."))
+        listener.end_turn(turn("I look it up."))
         raise Killed
 
     office.talk.play = play
@@ -219,7 +219,7 @@ def test_run_whose_runner_died_fails_after_its_time_limit(office: Office) -> Non
 def test_a_runner_that_comes_back_too_late_changes_nothing(office: Office) -> None:
     def play(_: Brief, listener: Listener) -> None:
         office.clock.pass_by(MOST_SECONDS + SECONDS_TO_END)
-        listener.said(turn("Thirty.", is_last=True))
+        listener.end_turn(turn("Thirty.", is_last=True))
 
     run = office.carried_out(play)
 
@@ -253,7 +253,7 @@ def test_cancelled_run_ends_at_once_keeps_its_text_and_searches_no_more(
         heard.append(office.runs.cancel("alice", run.id).state)
         listener.writes(" nobody hears")
         heard.append(listener.is_called_off())
-        listener.said(turn("Thirty days, as nobody hears."))
+        listener.end_turn(turn("Thirty days, as nobody hears."))
         heard.append(listener.call(brief.tools[0], {"query": "leave"})["message"])
 
     run = office.carried_out(play)
@@ -269,7 +269,7 @@ def test_cancelled_run_ends_at_once_keeps_its_text_and_searches_no_more(
 
 def test_partial_answer_is_kept_when_the_model_fails(office: Office) -> None:
     def play(_: Brief, listener: Listener) -> None:
-        listener.said(turn("I look it up."))
+        listener.end_turn(turn("I look it up."))
         listener.writes("Thirty days")
         listener.writes(", as")
         raise ModelUnavailable("ConverseStream", "500")
@@ -282,7 +282,7 @@ def test_partial_answer_is_kept_when_the_model_fails(office: Office) -> None:
 
 
 def _tokens(_: Brief, listener: Listener) -> None:
-    listener.said(turn("I look it up.", tokens=MOST_TOKENS))
+    listener.end_turn(turn("I look it up.", tokens=MOST_TOKENS))
 
 
 def _calls(brief: Brief, listener: Listener) -> None:
@@ -292,7 +292,7 @@ def _calls(brief: Brief, listener: Listener) -> None:
 
 def _turns(_: Brief, listener: Listener) -> None:
     for _number in range(MOST_TURNS):
-        listener.said(turn("On it goes."))
+        listener.end_turn(turn("On it goes."))
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_run_ends_at_its_limits_of_turns_calls_and_tokens(
     def heard_of(brief: Brief, listener: Listener) -> None:
         play(brief, listener)
         heard.append(listener.is_called_off())
-        listener.said(turn("Nobody hears this.", is_last=True))
+        listener.end_turn(turn("Nobody hears this.", is_last=True))
 
     run = office.carried_out(heard_of)
 
@@ -363,7 +363,7 @@ def test_failure_is_explained_in_a_sentence_with_what_to_do(
     office: Office, caplog: pytest.LogCaptureFixture, *, error: Exception, reason: str
 ) -> None:
     def play(_: Brief, listener: Listener) -> None:
-        listener.said(turn("I look it up."))
+        listener.end_turn(turn("I look it up."))
         raise error
 
     run = office.carried_out(play)

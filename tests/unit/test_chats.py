@@ -33,12 +33,12 @@ def test_changes_of_a_run_are_listed_as_they_happen_and_once(office: Office) -> 
         look()
         listener.writes("I look")
         look()
-        listener.said(turn("I look it up."))
+        listener.end_turn(turn("I look it up."))
         look()
         office.bases.on_search = look
         listener.call(brief.tools[0], {"query": "leave"})
         look()
-        listener.said(turn("Thirty.", is_last=True))
+        listener.end_turn(turn("Thirty.", is_last=True))
 
     run = office.carried_out(play)
 
@@ -62,7 +62,7 @@ def test_a_text_that_grows_is_written_at_once_and_then_not_with_every_word(offic
             written.append(len(next(iter(office.book.drafts.values())).text))
             if number == 0:
                 assert written == [5]
-        listener.said(turn("word " * 2_000, is_last=True))
+        listener.end_turn(turn("word " * 2_000, is_last=True))
 
     begun = time.monotonic()
     office.carried_out(play)
@@ -80,7 +80,7 @@ def test_a_store_that_takes_no_draft_harms_no_answer(
     def play(_: Brief, listener: Listener) -> None:
         monkeypatch.setattr(office.book, "keep_draft", refuse)
         listener.writes("Thirty.")
-        listener.said(turn("Thirty.", is_last=True))
+        listener.end_turn(turn("Thirty.", is_last=True))
 
     assert office.carried_out(play).answer == "Thirty."
 
@@ -89,7 +89,7 @@ def test_a_store_that_takes_no_draft_harms_no_answer(
 
 
 def play_answer(text: str) -> Play:
-    return lambda _, listener: listener.said(turn(text, is_last=True))
+    return lambda _, listener: listener.end_turn(turn(text, is_last=True))
 
 
 def ask(office: Office, message: str, answer: str, *, chat: str | None = NEW) -> AgentRun:
@@ -204,7 +204,7 @@ def test_a_run_whose_conversation_is_removed_ends_and_leaves_nothing(office: Off
         office.chats.remove("alice", office.agent_id, chat.id)
         heard.append(listener.is_called_off())
         listener.writes("ty")
-        listener.said(turn("Thirty.", is_last=True))
+        listener.end_turn(turn("Thirty.", is_last=True))
 
     office.talk.play = play
     run = office.runs.start("alice", office.agent_id, NewRun(message="Days?", conversation_id=NEW))
@@ -258,7 +258,7 @@ def test_passage_keeps_its_number_in_a_run_and_the_model_gets_it(office: Office)
         for query in ("leave", "days"):
             found = listener.call(brief.tools[0], {"query": query})
             told.extend(each["metadata"]["citation"] for each in found["results"])
-        listener.said(turn("Thirty [1].", is_last=True))
+        listener.end_turn(turn("Thirty [1].", is_last=True))
 
     run = office.carried_out(play)
 

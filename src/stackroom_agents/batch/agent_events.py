@@ -124,8 +124,8 @@ def _problem(detail: Any) -> str:
     if detail["type"].startswith("union_tag"):
         return "contentType: must be 'data' or 'file'"
     where = ".".join(str(each)[:100] for each in detail["loc"][2:])
-    told = "must not be blank" if detail["type"] == "string_pattern_mismatch" else detail["msg"]
-    return f"{where}: {told}" if where else str(told)
+    problem = "must not be blank" if detail["type"] == "string_pattern_mismatch" else detail["msg"]
+    return f"{where}: {problem}" if where else str(problem)
 
 
 # What a model is told of an event: the prompt, and behind it a text or a document.
@@ -213,5 +213,5 @@ def _decoded(where: InS3, body: bytes) -> str:
 
 def _unsupported(key: str, extension: str) -> str:
     allowed = ", ".join((*_DOCUMENTS, *_TEXTS))
-    told = f"type '.{extension[:20]}'" if extension else "no type in its name"
-    return f"File {PurePosixPath(key).name[:100]!r} has {told}. Allowed: {allowed}"
+    given = f"type '.{extension[:20]}'" if extension else "no type in its name"
+    return f"File {PurePosixPath(key).name[:100]!r} has {given}. Allowed: {allowed}"

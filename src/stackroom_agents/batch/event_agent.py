@@ -128,8 +128,8 @@ def _filled(prompt: str, settings: DefinitionSettings) -> str:
 def _require_distinct(tools: Sequence[Any], ours: Sequence[Any]) -> None:
     taken = {_alike(each): "Stackroom's own is called that" for each in ours}
     for each in tools:
-        if told := taken.get(_alike(each)):
-            problem = f"{told}; give the other another name"
+        if reason := taken.get(_alike(each)):
+            problem = f"{reason}; give the other another name"
             raise AgentMisconfigured(f"tool {each.tool_name!r}", problem)
         taken[_alike(each)] = f"there is {each.tool_name!r}, too, which counts as the same"
 

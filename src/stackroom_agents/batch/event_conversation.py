@@ -69,18 +69,18 @@ class EventConversation:
         if task.identity:
             caller_of(task.identity)  # raises MissingIdentity before anything is paid for
         content = self.messages.of(task)
-        return within(deadline, lambda stop: self._asked(content, task, stop))
+        return within(deadline, lambda stop: self._converse(content, task, stop))
 
-    def _asked(self, content: list[Any], task: Task, stop: threading.Event) -> str | Json:
+    def _converse(self, content: list[Any], task: Task, stop: threading.Event) -> str | Json:
         agent = self._agent(calls := ToolCalls(stop))
-        said = _said(agent, content, task, calls)
+        text = _ask(agent, content, task, calls)
         if not self.expect_json:
-            return said
+            return text
         try:
-            return parsed(said)
+            return parsed(text)
         except AnswerNotJson as error:
             again = _AGAIN.format(problem=error.problem)
-        return parsed(_said(agent, [{"text": again}], task, calls))
+        return parsed(_ask(agent, [{"text": again}], task, calls))
 
     def _agent(self, calls: ToolCalls) -> Agent:
         return Agent(
@@ -95,7 +95,7 @@ class EventConversation:
         )
 
 
-def _said(agent: Agent, content: list[Any], task: Task, calls: ToolCalls) -> str:
+def _ask(agent: Agent, content: list[Any], task: Task, calls: ToolCalls) -> str:
     try:
         result = agent(
             content,
@@ -174,10 +174,10 @@ def parsed(answer: str) -> Json:
         return _object_or_array(text)
     blocks = _FENCED.findall(text)
     if len(blocks) != 1:
-        told = "no block" if not blocks else f"{len(blocks)} blocks"
+        found = "no block" if not blocks else f"{len(blocks)} blocks"
         raise AnswerNotJson(
             "allowed is one object or array and nothing else, or one block of it between lines of"
-            f" three backticks; there is {told}"
+            f" three backticks; there is {found}"
         )
     [(_, inside)] = blocks
     return _object_or_array(inside)

@@ -29,15 +29,15 @@ Reply = dict[str, object]
 
 
 def success(result: str | Json) -> Reply:
-    told: Reply = encodable({"success": True, "result": result})
-    return told
+    reply: Reply = encodable({"success": True, "result": result})
+    return reply
 
 
 def failure(error: StackroomError) -> Reply:
-    told: Reply = encodable(
+    reply: Reply = encodable(
         {"success": False, "result": None, "error": str(error), "errorType": type(error).__name__}
     )
-    return told
+    return reply
 
 
 logger = logging.getLogger(__name__)
@@ -65,19 +65,19 @@ class Queue:
         return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
 
     def _is_done(self, record: Mapping[str, Any], message_id: str) -> bool:
-        told: dict[str, object] = {"message_id": message_id}
+        fields: dict[str, object] = {"message_id": message_id}
         try:
             result = self.answer(event_of(str(record["body"])))
             if self.answers is not None:
                 reply = {"messageId": message_id, **success(result)}
                 self.answers.send(json.dumps(reply, ensure_ascii=False), message_id=message_id)
         except StackroomError as error:
-            logger.error("message failed", extra={**told, "error_type": type(error).__name__})
+            logger.error("message failed", extra={**fields, "error_type": type(error).__name__})
             return False
         except Exception as error:
-            tell_breakage(logger, "message failed", error, **told)
+            tell_breakage(logger, "message failed", error, **fields)
             return False
-        logger.info("message answered", extra=told)
+        logger.info("message answered", extra=fields)
         return True
 
 

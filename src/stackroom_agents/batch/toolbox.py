@@ -131,11 +131,11 @@ def _unpacked(asset: ToolAsset, where: str, objects: Objects, folder: Path) -> l
 
 
 def _of_asset(name: str, where: str, folder: Path) -> ModuleType:
-    told = f"{where}, file {name.replace('.', '/')}.py"
-    module = _imported(name, told)
+    place = f"{where}, file {name.replace('.', '/')}.py"
+    module = _imported(name, place)
     if not Path(module.__file__ or "").is_relative_to(folder):
         problem = f"{name!r} is the name of an installed module, too; rename the file"
-        raise AgentMisconfigured(told, problem)
+        raise AgentMisconfigured(place, problem)
     return module
 
 
@@ -155,8 +155,8 @@ def _tools_in(module: ModuleType, where: str) -> Sequence[AgentTool]:
     try:
         return load_tools_from_module(module, specification["name"])
     except Exception as error:
-        told = f"{where}, module {module.__name__!r}"
-        raise AgentMisconfigured(told, f"{type(error).__name__}: {error}") from error
+        place = f"{where}, module {module.__name__!r}"
+        raise AgentMisconfigured(place, f"{type(error).__name__}: {error}") from error
 
 
 def _forget_namesakes(names: Iterable[str]) -> None:

@@ -88,7 +88,7 @@ class Listener(Protocol):
     def writes(self, text: str) -> None:
         """Receive the next words of a turn, as the model writes them."""
 
-    def said(self, turn: ModelTurn) -> None:
+    def end_turn(self, turn: ModelTurn) -> None:
         """Receive a whole turn."""
 
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:

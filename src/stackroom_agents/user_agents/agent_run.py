@@ -89,7 +89,7 @@ class ToolStep(_Wire):
     told: str
     passages: tuple[ShownPassage, ...] = ()
     notices: tuple[str, ...] = ()
-    not_searched: str = Field(default="", exclude_if=lambda told: not told)  # as with `gaps`
+    not_searched: str = Field(default="", exclude_if=lambda text: not text)  # as with `gaps`
     tokens: NonNegativeInt = 0
     is_cached: bool = False
     at: AwareDatetime
@@ -168,8 +168,8 @@ class AgentRun(_Wire):
         """Return the model's final text, if the run succeeded."""
         if self.state is not RunState.SUCCEEDED:
             return None
-        said = [each.text for each in self.steps if isinstance(each, ModelStep)]
-        return said[-1] if said else None
+        texts = [each.text for each in self.steps if isinstance(each, ModelStep)]
+        return texts[-1] if texts else None
 
     def begun(self, at: datetime, *, until: datetime) -> Self:
         changes = {"state": RunState.RUNNING, "begun_at": at, "until": until}

@@ -192,8 +192,8 @@ _LENGTH = 16  # hexadecimal digits; it tells two states of one thing apart, and 
 
 def mark_of(thing: Agent | LinkedTool) -> str:
     """Return a mark of an agent's state without its tools, which change independently."""
-    told = thing.model_dump_json(include=_OF_AGENT if isinstance(thing, Agent) else None)
-    return hashlib.sha256(told.encode()).hexdigest()[:_LENGTH]
+    content = thing.model_dump_json(include=_OF_AGENT if isinstance(thing, Agent) else None)
+    return hashlib.sha256(content.encode()).hexdigest()[:_LENGTH]
 
 
 def require_seen(there: Agent | LinkedTool, wanted: Agent | LinkedTool, seen: str | None) -> None:

@@ -45,8 +45,8 @@ def asked_of(tool: LinkedTool, given: object) -> tuple[RetrieveArguments, tuple[
         raise ValidationError(not_an_object(given))
     for name in given:
         if name not in _ALLOWED:
-            told = str(name)[:100]
-            raise ValidationError(f"{told}: no such argument. Allowed: {', '.join(_ALLOWED)}")
+            shown = str(name)[:100]
+            raise ValidationError(f"{shown}: no such argument. Allowed: {', '.join(_ALLOWED)}")
     config = tool.config
     top_k, of_top_k = _within(given, _TOP_K, 1, MOST_RESULTS, config.default_top_k)
     least, of_least = _within(given, _LEAST, 0, 1, config.default_min_score)
@@ -59,33 +59,33 @@ def asked_of(tool: LinkedTool, given: object) -> tuple[RetrieveArguments, tuple[
 def _within(
     given: Mapping[str, object], name: str, least: float, most: float, default: float
 ) -> tuple[float, tuple[str, ...]]:
-    said = given.get(name)
-    if is_nothing(said):
+    value = given.get(name)
+    if is_nothing(value):
         return default, ()
-    number = _number(said)
+    number = _number(value)
     if number is None:
         return default, (f"{name} was no number; allowed: {least} to {most}; the default was used",)
     used = min(max(number, least), most)
     if used == number:
         return used, ()
-    told = f"{name} was {_told(number)}; allowed: {least} to {most}; {used} was used"
-    return used, (told,)
+    notice = f"{name} was {_format_number(number)}; allowed: {least} to {most}; {used} was used"
+    return used, (notice,)
 
 
-def _told(number: float) -> str:
+def _format_number(number: float) -> str:
     """Format a number with two decimals at most, as all scores are."""
     return f"{round(number, 2):g}"
 
 
-def _number(said: object) -> float | None:
+def _number(value: object) -> float | None:
     """
     Parse a number, which models also write as a text. True is none, although Python counts it as
     one.
     """
-    if isinstance(said, bool) or not isinstance(said, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(said)
+        number = float(value)
     except (OverflowError, ValueError):
         return None
     return None if math.isnan(number) else number
@@ -100,7 +100,7 @@ def success(
     `chunkIndex` is null: no store numbers the pieces of a document. `similarity` is the score that
     `minScore` compares; its meaning depends on the store.
     """
-    told = [*notices, *_notices(answer)]
+    remarks = [*notices, *_notices(answer)]
     return {
         "success": True,
         "query": query,
@@ -113,7 +113,7 @@ def success(
         "metadata": {
             "totalTokensUsed": answer.tokens,
             "cached": bool(answer.is_embedding_cached),
-            **({"notices": told} if told else {}),
+            **({"notices": remarks} if remarks else {}),
             **({"notSearched": answer.not_searched} if answer.not_searched else {}),
         },
     }
@@ -136,14 +136,14 @@ def _result(rank: int, result: Result) -> Response:
 
 
 def _notices(answer: SearchAnswer) -> list[str]:
-    told = []
+    notices = []
     if answer.results and answer.relevance is Relevance.WEAK:
-        told.append(WEAK_NOTICE)
+        notices.append(WEAK_NOTICE)
     if answer.guardrail_action == "INTERVENED":
-        told.append("a guardrail stepped in; what it kept back is not shown")
+        notices.append("a guardrail stepped in; what it kept back is not shown")
     if answer.failures:
-        told.append("a part of the knowledge base did not answer; ask again for all of it")
-    return told
+        notices.append("a part of the knowledge base did not answer; ask again for all of it")
+    return notices
 
 
 TOOL = "linked_knowledge_base"  # in the audit line: the tool's own name is its user's text

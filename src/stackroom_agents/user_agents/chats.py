@@ -76,10 +76,10 @@ def begun(
 
 def title_of(message: str) -> str:
     """Return a question's first words, on one line."""
-    told = " ".join("".join(each if is_plain(each) else " " for each in message).split())
-    if len(told) <= _FIRST_WORDS:
-        return told or "Untitled"
-    cut = told[:_FIRST_WORDS]
+    title = " ".join("".join(each if is_plain(each) else " " for each in message).split())
+    if len(title) <= _FIRST_WORDS:
+        return title or "Untitled"
+    cut = title[:_FIRST_WORDS]
     return f"{cut.rpartition(' ')[0] or cut}…"
 
 

@@ -66,9 +66,9 @@ def exported(agent: Agent) -> dict[str, Any]:
     """
     Return an agent without its owner. It names knowledge bases by id, and has nothing of documents.
     """
-    told = agent.model_dump(include={"name", "description", "model", "system_prompt"})
+    fields = agent.model_dump(include={"name", "description", "model", "system_prompt"})
     tools = [each.wire() for each in agent.available_tools]
-    return {"format": FORMAT, "version": 1, "agent": {**told, "available_tools": tools}}
+    return {"format": FORMAT, "version": 1, "agent": {**fields, "available_tools": tools}}
 
 
 def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
@@ -81,11 +81,11 @@ def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
         raise ValidationError("The file is no JSON; export an agent to see how one looks") from None
     try:
         # As JSON again, in which a list is a tuple to a strict model.
-        told = _File.model_validate_json(json.dumps(given)).agent
+        described = _File.model_validate_json(json.dumps(given)).agent
     except pydantic.ValidationError as error:
         raise ValidationError(f"{_NO_AGENT}: {_problem(error)}") from None
-    definition = AgentDefinition(**told.model_dump(exclude={"available_tools"}))
-    return definition, _told_apart([each.tool() for each in told.available_tools])
+    definition = AgentDefinition(**described.model_dump(exclude={"available_tools"}))
+    return definition, _require_distinct([each.tool() for each in described.available_tools])
 
 
 def _problem(error: pydantic.ValidationError) -> str:
@@ -95,7 +95,7 @@ def _problem(error: pydantic.ValidationError) -> str:
     return f"{place}: {wrong}"
 
 
-def _told_apart(tools: list[AgentTool]) -> tuple[AgentTool, ...]:
+def _require_distinct(tools: list[AgentTool]) -> tuple[AgentTool, ...]:
     """
     Require unique names, by which a model calls tools, and unique ids. Raises ValidationError.
     """

@@ -223,9 +223,9 @@ class Links:
 
 def _described(found: AvailableKnowledgeBase) -> str:
     """Return a description that tells a model when to search, with the knowledge base's own."""
-    told = f"Search {found.name[:400]} knowledge base"
+    purpose = f"Search {found.name[:400]} knowledge base"
     about = found.description.strip()
-    return f"{told}: {about}"[:LONGEST_DESCRIPTION].rstrip() if about else told
+    return f"{purpose}: {about}"[:LONGEST_DESCRIPTION].rstrip() if about else purpose
 
 
 def _with(agent: Agent, tool: LinkedTool) -> Agent:

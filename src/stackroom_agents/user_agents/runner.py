@@ -148,7 +148,7 @@ class Runner:
         chat = self.chats.get(run.user_id, run.agent_id, run.conversation_id)
         asked = chat.run_ids if chat is not None else ()
         earlier = asked[: asked.index(run.id)] if run.id in asked else asked
-        told: list[Exchange] = []
+        exchanges: list[Exchange] = []
         left, forgotten = MOST_MEMORY, len(earlier)
         for some in chunks(reversed(earlier), of=_READ_AT_ONCE):
             for each in self.book.some(run.user_id, some):
@@ -156,10 +156,10 @@ class Runner:
                 left -= 0 if exchange is None else tokens_of(exchange)
                 if left < 0:
                     course.forgets(forgotten)
-                    return told[::-1]
+                    return exchanges[::-1]
                 forgotten -= 1
-                told += [exchange] if exchange is not None else []
-        return told[::-1]
+                exchanges += [exchange] if exchange is not None else []
+        return exchanges[::-1]
 
 
 _READ_AT_ONCE = 10  # questions of a conversation: most remember no more
@@ -194,9 +194,9 @@ _LATER = {
 
 def reason_of(error: StackroomError, model: str) -> str:
     """Return the reason for the user. `model` is the agent's."""
-    for kind, told in _LATER.items():
+    for kind, reason in _LATER.items():
         if isinstance(error, kind):
-            return told.format(model=model)
+            return reason.format(model=model)
     match error:
         case ModelRefused():
             return (
@@ -263,7 +263,7 @@ class Course:
             self._text += text
             self._draft_text()
 
-    def said(self, turn: ModelTurn) -> None:
+    def end_turn(self, turn: ModelTurn) -> None:
         with self._lock:
             self._text = self._drafted = ""
             self._turns += 1
@@ -287,7 +287,7 @@ class Course:
                 )
             self._write(tokens, step)
             if not turn.is_last:
-                self._look_at_budget()
+                self._check_budget()
 
     def call(self, tool: LinkedTool, arguments: object) -> Mapping[str, Any]:
         with self._lock:
@@ -402,7 +402,7 @@ class Course:
         elif seen.is_cancel_asked:
             self.over = self.over or (RunState.CANCELLED, None)
 
-    def _look_at_budget(self) -> None:
+    def _check_budget(self) -> None:
         tokens = self._run.input_tokens + self._run.output_tokens
         if tokens >= MOST_TOKENS:
             self._spend(f"It took {tokens:,} tokens, and a run has {MOST_TOKENS:,}")
@@ -410,8 +410,8 @@ class Course:
             self._spend(f"The model took {MOST_TURNS} turns")
 
     def _spend(self, what: str) -> None:
-        told = f"{what}; an answer may take no more. Ask for less at a time."
-        self.over = self.over or (RunState.OUT_OF_BUDGET, told)
+        reason = f"{what}; an answer may take no more. Ask for less at a time."
+        self.over = self.over or (RunState.OUT_OF_BUDGET, reason)
 
     def _there(self) -> AgentRun:
         """Return the current run. One that its user has removed is over."""
@@ -422,7 +422,7 @@ class Course:
 def _step_of(
     tool: LinkedTool, arguments: object, response: Response, *, at: datetime, started: float
 ) -> ToolStep:
-    told = str(response.get("summary") or response["message"])
+    summary = str(response.get("summary") or response["message"])
     metadata = response.get("metadata", {})
     return ToolStep(
         tool_id=tool.id,
@@ -430,7 +430,7 @@ def _step_of(
         knowledge_base_name=tool.config.knowledge_base_name,
         query=_query_of(arguments),
         is_success=response["success"],
-        told=told[:_LONGEST_TOLD],
+        told=summary[:_LONGEST_TOLD],
         passages=tuple(
             ShownPassage(
                 rank=each["rank"],
@@ -455,5 +455,5 @@ def _step_of(
 
 
 def _query_of(arguments: object) -> str:
-    said = arguments.get("query", "") if isinstance(arguments, Mapping) else ""
-    return "".join(each for each in str(said)[:_LONGEST_QUERY] if is_plain(each))
+    query = arguments.get("query", "") if isinstance(arguments, Mapping) else ""
+    return "".join(each for each in str(query)[:_LONGEST_QUERY] if is_plain(each))

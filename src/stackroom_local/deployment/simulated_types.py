@@ -203,8 +203,8 @@ def _delete_bucket(
 
     held = s3._buckets.get(name)
     if held is not None and (held["objects"] or s3._bucket_has_versions(name)):
-        told = "The bucket you tried to delete is not empty"
-        error = ClientError({"Error": {"Code": "BucketNotEmpty", "Message": told}}, "DeleteBucket")
+        why = "The bucket you tried to delete is not empty"
+        error = ClientError({"Error": {"Code": "BucketNotEmpty", "Message": why}}, "DeleteBucket")
         raise TypeRefused(error, deleting=True)
     delete(name, properties)
     s3._delete_persisted_bucket(name)  # else it is there again after the next start

@@ -76,15 +76,15 @@ def record(write: Write) -> Callable[[], None]:
 
 def _calling(call: Callable[..., Any], write: Write) -> Callable[..., Any]:
     def make_api_call(self: Any, operation_name: str, api_params: dict[str, Any]) -> Any:
-        told = _told(self, operation_name, api_params)
+        record = _call_record(self, operation_name, api_params)
         try:
             answer = call(self, operation_name, api_params)
         except Exception as error:  # the right was needed all the same
             response = getattr(error, "response", None)  # botocore's ClientError has AWS's own code
             code = response["Error"]["Code"] if response else type(error).__name__
-            write(told | {"error": code})
+            write(record | {"error": code})
             raise
-        write(told)
+        write(record)
         return answer
 
     return make_api_call
@@ -100,7 +100,7 @@ def _signing(sign: Callable[..., Any], write: Write) -> Callable[..., Any]:
         **more: Any,
     ) -> Any:
         operation = self._PY_TO_OP_NAME[ClientMethod]
-        write(_told(self, operation, Params or {}) | {"signed": True})
+        write(_call_record(self, operation, Params or {}) | {"signed": True})
         return sign(self, ClientMethod, Params, *arguments, **more)
 
     return generate_presigned_url
@@ -114,14 +114,14 @@ def _posting(sign: Callable[..., Any], write: Write) -> Callable[..., Any]:
         *arguments: Any,
         **more: Any,
     ) -> Any:
-        told = _told(self, "PutObject", {"Bucket": Bucket, "Key": Key})
-        write(told | {"signed": True})
+        record = _call_record(self, "PutObject", {"Bucket": Bucket, "Key": Key})
+        write(record | {"signed": True})
         return sign(self, Bucket, Key, *arguments, **more)
 
     return generate_presigned_post
 
 
-def _told(client: Any, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _call_record(client: Any, operation: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "service": client.meta.service_model.service_name,
         "operation": operation,

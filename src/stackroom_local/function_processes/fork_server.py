@@ -122,8 +122,8 @@ def _take_over(launcher: socket.socket) -> list[str]:
     launcher.setblocking(True)
     size, descriptors, _, _ = socket.recv_fds(launcher, 8, 3)
     with launcher.makefile("rb") as file:
-        told = file.read(int.from_bytes(size, "big"))
-    arguments, environment, directory = marshal.loads(told)  # noqa: S302 - the socket is ours alone
+        content = file.read(int.from_bytes(size, "big"))
+    arguments, environment, directory = marshal.loads(content)  # noqa: S302 - the socket is ours alone
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)

@@ -42,9 +42,9 @@ def _connect(forked: socket.socket) -> None:
 
 def _hand_over(forked: socket.socket) -> None:
     """Send standard input, output and error, and everything else that makes a process this one."""
-    told = marshal.dumps((sys.argv[1:], dict(os.environ), os.getcwd()))
-    socket.send_fds(forked, [len(told).to_bytes(8, "big")], [0, 1, 2])
-    forked.sendall(told)
+    content = marshal.dumps((sys.argv[1:], dict(os.environ), os.getcwd()))
+    socket.send_fds(forked, [len(content).to_bytes(8, "big")], [0, 1, 2])
+    forked.sendall(content)
 
 
 def _next_byte(forked: socket.socket, parent: int) -> bytes:

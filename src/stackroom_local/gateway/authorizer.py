@@ -48,7 +48,7 @@ def _problem(token: str, error: Exception, issuer: Issuer) -> str:
         return f"lacks the claim {error.claim}"
     if isinstance(error, jwt.InvalidSignatureError):
         return _signature_problem(token, issuer)
-    return next((told for kind, told in PROBLEMS.items() if isinstance(error, kind)), MALFORMED)
+    return next((text for kind, text in PROBLEMS.items() if isinstance(error, kind)), MALFORMED)
 
 
 def _signature_problem(token: str, issuer: Issuer) -> str:
@@ -83,10 +83,10 @@ class Unauthorized(Exception):
 
     def response(self, metadata_url: str) -> Response:
         error = {"code": self.code, "message": str(self)}
-        told = {"resource_metadata": metadata_url}
+        parameters = {"resource_metadata": metadata_url}
         if self.problem is not None:
-            told = {"error": "invalid_token", "error_description": self.problem, **told}
-        challenge = ", ".join(f'{name}="{value}"' for name, value in told.items())
+            parameters = {"error": "invalid_token", "error_description": self.problem, **parameters}
+        challenge = ", ".join(f'{name}="{value}"' for name, value in parameters.items())
         return JSONResponse(
             {"jsonrpc": "2.0", "id": None, "error": error},
             status_code=self.status,

@@ -340,9 +340,9 @@ def _of_forms(handle: Handle) -> Handle:
     async def checked(request: Request) -> Response:
         given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if request.method == "POST" and given != _FORM:
-            told = f"the request's Content-Type must be {_FORM}"
-            problem = {"error": "invalid_request", "error_description": told}
-            return JSONResponse(problem, status_code=HTTPStatus.BAD_REQUEST, headers=_UNKEPT)
+            problem = f"the request's Content-Type must be {_FORM}"
+            answer = {"error": "invalid_request", "error_description": problem}
+            return JSONResponse(answer, status_code=HTTPStatus.BAD_REQUEST, headers=_UNKEPT)
         return await handle(request)
 
     return checked

@@ -168,9 +168,9 @@ def mend() -> None:
         done = execute(function, event)
         records = event.get("Records") or [{}]
         body = done.get("body")
-        said = json.loads(body) if isinstance(body, str) and body.startswith("{") else body
+        answer = json.loads(body) if isinstance(body, str) and body.startswith("{") else body
         is_of_stream = records[0].get("eventSource") == "aws:dynamodb"
-        if is_of_stream and isinstance(said, dict) and said.get("batchItemFailures"):
+        if is_of_stream and isinstance(answer, dict) and answer.get("batchItemFailures"):
             return {**done, "error": True, "body": {"errorType": "batchItemFailures"}}
         return done
 

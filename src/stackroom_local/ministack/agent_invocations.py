@@ -206,8 +206,8 @@ class Invocations:
             finally:
                 await answer.aclose()
 
-        told = {"content-type": answer.headers["content-type"], _SESSION: session}
-        return StreamingResponse(passed_on(), answer.status_code, told)
+        headers = {"content-type": answer.headers["content-type"], _SESSION: session}
+        return StreamingResponse(passed_on(), answer.status_code, headers)
 
     def _runtime(self, id_: str) -> Runtime:
         try:

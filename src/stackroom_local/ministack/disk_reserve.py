@@ -60,10 +60,10 @@ class DiskReserve:
         save_all, failed = app.save_all, list[str]()
         error = persistence.logger.error
 
-        def note(*told: object) -> None:
+        def note(*arguments: object) -> None:
             """Remember a file that could not be written; ministack only logs such an error."""
-            failed.append(str(told))
-            error(*told)
+            failed.append(str(arguments))
+            error(*arguments)
 
         def save(services: Any) -> None:
             self._reserve.unlink(missing_ok=True)

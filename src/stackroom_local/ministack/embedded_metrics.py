@@ -44,23 +44,23 @@ def figures(line: str) -> list[Figure]:
     if _MARK not in line:
         return []
     try:
-        told = json.loads(line)
+        fields = json.loads(line)
         return [
             figure
-            for directive in told["_aws"]["CloudWatchMetrics"]
-            for figure in _of_directive(told, directive)
+            for directive in fields["_aws"]["CloudWatchMetrics"]
+            for figure in _of_directive(fields, directive)
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotEmbedded(f"{type(error).__name__}: {error}") from error
 
 
-def _of_directive(told: Mapping[str, Any], directive: Mapping[str, Any]) -> Iterator[Figure]:
+def _of_directive(fields: Mapping[str, Any], directive: Mapping[str, Any]) -> Iterator[Figure]:
     sets = directive.get("Dimensions") or [[]]
     for metric in directive["Metrics"]:
-        values = told[metric["Name"]]
+        values = fields[metric["Name"]]
         for value in values if isinstance(values, list) else [values]:
             for names in sets:
-                dimensions = {name: str(told[name]) for name in names}
+                dimensions = {name: str(fields[name]) for name in names}
                 unit = metric.get("Unit", "None")
                 yield Figure(directive["Namespace"], metric["Name"], unit, dimensions, float(value))
 

@@ -42,14 +42,14 @@ class MetricSearch:
 
     namespace: str
     dimensions: frozenset[str]
-    having: tuple[tuple[str, str, bool], ...]  # a name, a value, and whether it must be that
+    conditions: tuple[tuple[str, str, bool], ...]  # a name, a value, and whether it must be that
     statistic: str
     period: int | None  # seconds
 
     def finds(self, name: str, dimensions: Mapping[str, str]) -> bool:
-        told = {**dimensions, "MetricName": name}
+        terms = {**dimensions, "MetricName": name}
         return dimensions.keys() == self.dimensions and all(
-            (told.get(each) == value) is wanted for each, value, wanted in self.having
+            (terms.get(each) == value) is wanted for each, value, wanted in self.conditions
         )
 
 
@@ -59,15 +59,15 @@ def search(expression: str) -> MetricSearch | None:
     """
     if not expression.startswith("SEARCH("):
         return None
-    told = _SEARCH.fullmatch(expression)
-    if told is None or _TERM.sub("", told["terms"]).strip():
+    match = _SEARCH.fullmatch(expression)
+    if match is None or _TERM.sub("", match["terms"]).strip():
         raise NotUnderstood(f"only AWS searches for {expression}")
-    namespace, *dimensions = told["schema"].split(",")
+    namespace, *dimensions = match["schema"].split(",")
     terms = (
-        (each["name"], each["value"], not each["no"]) for each in _TERM.finditer(told["terms"])
+        (each["name"], each["value"], not each["no"]) for each in _TERM.finditer(match["terms"])
     )
-    period = int(told["period"]) if told["period"] else None
-    return MetricSearch(namespace, frozenset(dimensions), tuple(terms), told["statistic"], period)
+    period = int(match["period"]) if match["period"] else None
+    return MetricSearch(namespace, frozenset(dimensions), tuple(terms), match["statistic"], period)
 
 
 def evaluated(expression: str, named: Mapping[str, Series]) -> Series:
@@ -94,8 +94,8 @@ def _across(function: Callable[[Iterable[float]], float]) -> Callable[[Iterable[
     """Return the function over several series at one time, ignoring missing values."""
 
     def of(values: Iterable[float]) -> float:
-        told = [each for each in values if not math.isnan(each)]
-        return function(told) if told else math.nan
+        present = [each for each in values if not math.isnan(each)]
+        return function(present) if present else math.nan
 
     return of
 
@@ -146,8 +146,8 @@ class MetricDataQueries:
             self._known[query["Id"]] = list(self._worked_out(query))
         except NotUnderstood as error:
             refused = {"StatusCode": "InternalError", "Timestamps": [], "Values": []}
-            told = [{"Code": "Unsupported", "Value": str(error)}]
-            self._known[query["Id"]] = [{**_named(query), **refused, "Messages": told}]
+            messages = [{"Code": "Unsupported", "Value": str(error)}]
+            self._known[query["Id"]] = [{**_named(query), **refused, "Messages": messages}]
 
     def _worked_out(self, query: Query) -> Iterator[Result]:
         expression = query["Expression"]
@@ -245,8 +245,8 @@ def _label(query: Query, dimensions: Mapping[str, str], *, alone: bool) -> str:
     Return a line's name: the query's label, and the dimensions that distinguish it from the others.
     """
     given = query.get("Label") or ""
-    told = _PROPERTY.sub(lambda told: dimensions.get(told[1], ""), given)
-    if told != given or (told and alone):
-        return told
+    label = _PROPERTY.sub(lambda match: dimensions.get(match[1], ""), given)
+    if label != given or (label and alone):
+        return label
     apart = {name: value for name, value in dimensions.items() if name != "service"} or dimensions
-    return " ".join(filter(None, [told, *apart.values()]))
+    return " ".join(filter(None, [label, *apart.values()]))

@@ -35,10 +35,10 @@ def install() -> None:
 
     warning = s3.logger.warning
 
-    def note(*told: object) -> None:
-        if str(told[0]).startswith("Failed to persist"):
-            _unwritten.get([]).append(str(told[-1]))
-        warning(*told)
+    def note(*arguments: object) -> None:
+        if str(arguments[0]).startswith("Failed to persist"):
+            _unwritten.get([]).append(str(arguments[-1]))
+        warning(*arguments)
 
     s3.logger.warning = note
 
@@ -84,7 +84,7 @@ class RoomGuard:
         elif is_entry:
             needed = self._kept + size - self._reserved
         if free < needed:
-            await _refusal(self._told(free), headers)(scope, receive, send)
+            await _refusal(self._message(free), headers)(scope, receive, send)
             return
         self._kept += size * is_entry
         self._on_their_way += size * is_upload
@@ -107,10 +107,10 @@ class RoomGuard:
 
         await self._app(scope, receive, answered)
         if unwritten and not has_begun:
-            told = f"{self._told(shutil.disk_usage(self._folder).free)} ({unwritten[0]})"
-            await _refusal(told, Headers(scope=scope))(scope, receive, send)
+            message = f"{self._message(shutil.disk_usage(self._folder).free)} ({unwritten[0]})"
+            await _refusal(message, Headers(scope=scope))(scope, receive, send)
 
-    def _told(self, free: int) -> str:
+    def _message(self, free: int) -> str:
         return (
             f"The disk of {self._folder} has {free / 2**20:.1f} MB left, too few for this, which"
             " is not stored: make room there, then try again."
@@ -129,9 +129,9 @@ def _refusal(message: str, headers: Headers) -> Response:
     if _operation(headers):
         body, kind = json.dumps({"__type": _CODE, "message": message}), "application/x-amz-json-1.0"
     else:
-        told = escape(message)
+        escaped = escape(message)
         body, kind = (
-            f"<Error><Code>{_CODE}</Code><Message>{told}</Message></Error>",
+            f"<Error><Code>{_CODE}</Code><Message>{escaped}</Message></Error>",
             "application/xml",
         )
     return Response(body, _INSUFFICIENT_STORAGE, allowed, kind)

@@ -31,12 +31,12 @@ def install() -> None:
     def state() -> dict[str, Any]:
         return {**state_of(), _UNREAD: _unread()}
 
-    def load(told: dict[str, Any]) -> None:
-        restore(told)
-        dynamodb._stream_records.update(told.get(_UNREAD, {}))
+    def load(state: dict[str, Any]) -> None:
+        restore(state)
+        dynamodb._stream_records.update(state.get(_UNREAD, {}))
 
-    def load_functions(told: dict[str, Any]) -> None:
-        restore_functions(told)
+    def load_functions(state: dict[str, Any]) -> None:
+        restore_functions(state)
         # Of an earlier state, too, which has nothing of what was unread.
         for scope, position in _positions():
             dynamodb._stream_trimmed.set_scoped(*scope, position)

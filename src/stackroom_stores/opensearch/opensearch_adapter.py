@@ -277,14 +277,14 @@ class OpenSearchKnowledgeBase:
 
     def _passage(self, hit: Hit, similarity: float) -> Passage:
         source = hit.attributes.get(self._fields.source)
-        told = source if isinstance(source, str) and source else None
-        is_address = told is not None and "://" in told
+        origin = source if isinstance(source, str) and source else None
+        is_address = origin is not None and "://" in origin
         page = hit.attributes.get("page")
         return Passage(
             text=hit.text,
             score=(1 + similarity) / 2,  # what OpenSearch itself shows for cosinesimil
-            uri=told if is_address else None,
-            custom_id=None if is_address else told,
+            uri=origin if is_address else None,
+            custom_id=None if is_address else origin,
             page=page if isinstance(page, int) and page > 0 else None,
             attributes=hit.attributes,
             similarity=similarity,

@@ -113,7 +113,7 @@ class Connections:
         self._free = threading.BoundedSemaphore(most)
         self._pool: ConnectionPool[Bounded] = ConnectionPool(
             connection_class=Bounded,
-            kwargs=self._told,
+            kwargs=self._parameters,
             min_size=0,
             max_size=most,
             max_idle=_IDLE,
@@ -202,7 +202,7 @@ class Connections:
             given.close()
             self._pool.putconn(given)
 
-    def _told(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         try:
             connecting = self._connecting()
         except Exception as error:

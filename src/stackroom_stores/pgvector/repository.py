@@ -108,10 +108,10 @@ def by_meaning(connection: Connection[Any], tables: Tables, asked: Asked) -> lis
     counted = _COUNT.format(**tables.names, owned=asked.owned)
     [[count]] = connection.execute(counted, {**asked.values, "compared": COMPARED}).fetchall()
     if count <= COMPARED:
-        return _told(connection, tables, asked, _ONE_BY_ONE)
+        return _ranked(connection, tables, asked, _ONE_BY_ONE)
     connection.execute(_WALKING, {"kept": str(max(_KEPT, asked.limit))})
-    found = _told(connection, tables, asked, _BY_INDEX)
-    return found if len(found) >= asked.limit else _told(connection, tables, asked, _ONE_BY_ONE)
+    found = _ranked(connection, tables, asked, _BY_INDEX)
+    return found if len(found) >= asked.limit else _ranked(connection, tables, asked, _ONE_BY_ONE)
 
 
 def by_words(
@@ -124,7 +124,7 @@ def by_words(
     return _rows(connection, statement, values)
 
 
-def _told(connection: Connection[Any], tables: Tables, asked: Asked, way: SQL) -> list[Row]:
+def _ranked(connection: Connection[Any], tables: Tables, asked: Asked, way: SQL) -> list[Row]:
     nearest = _NEAREST.format(**tables.names, owned=asked.owned, condition=asked.condition.sql)
     found = way.format(nearest=nearest)
     statement = _TOLD.format(**tables.names, found=found, order=SQL("distance"))
