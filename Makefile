@@ -227,7 +227,7 @@ VENDORED := src/stackroom_console/static/vendor
 vendor: # copy what the console's pages load of others anew, by its lock file
 	@rm -rf $(VENDOR) && mkdir -p $(VENDOR)
 	@cp src/stackroom_console/package.json src/stackroom_console/package-lock.json $(VENDOR)
-	@npm ci --prefix $(VENDOR) --ignore-scripts --no-audit --no-fund --silent
+	@npm ci --prefix $(VENDOR) --omit=optional --ignore-scripts --no-audit --no-fund --silent
 	@cp $(VENDOR)/node_modules/htmx.org/dist/htmx.min.js $(VENDORED)/htmx.min.js
 	@cp $(VENDOR)/node_modules/htmx.org/LICENSE $(VENDORED)/htmx.LICENSE
 	@cp $(VENDOR)/node_modules/js-md5/build/md5.min.js $(VENDORED)/md5.min.js
@@ -237,7 +237,11 @@ vendor: # copy what the console's pages load of others anew, by its lock file
 	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/files/figtree-latin-wght-normal.woff2 $(VENDORED)/figtree-latin.woff2
 	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/files/figtree-latin-ext-wght-normal.woff2 $(VENDORED)/figtree-latin-ext.woff2
 	@cp $(VENDOR)/node_modules/@fontsource-variable/figtree/LICENSE $(VENDORED)/figtree.LICENSE
-	@cd $(VENDORED) && sha256sum *.js *.css *.woff2 *.LICENSE > SHA256SUMS
+	@rm -rf $(VENDORED)/pdfjs && mkdir -p $(VENDORED)/pdfjs/wasm
+	@cd $(VENDOR)/node_modules/pdfjs-dist && cp -r LICENSE cmaps standard_fonts legacy/build/pdf.min.mjs \
+		legacy/build/pdf.worker.min.mjs $(CURDIR)/$(VENDORED)/pdfjs
+	@cp $(VENDOR)/node_modules/pdfjs-dist/wasm/*_nowasm_fallback.js $(VENDOR)/node_modules/pdfjs-dist/wasm/LICENSE_* $(VENDORED)/pdfjs/wasm
+	@cd $(VENDORED) && find * -type f ! -name SHA256SUMS | LC_ALL=C sort | xargs sha256sum > SHA256SUMS
 
 .PHONY: asl
 asl: setup # write statemachines/*.asl.json anew from its source, statemachines/*.py
