@@ -18,8 +18,10 @@ from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.texts import scores
 
 # Of a passage's first and last words, characters in the address of a document's text. An address
-# stays short even where each takes nine (%E4%BD%A0): API Gateway bounds it.
+# stays short even where each takes nine (%E4%BD%A0): API Gateway bounds it. `located` looks for
+# so many first words, and the passage ends with the last ones.
 _FIRST, _LAST = 80, 50
+_FIRST_WORDS = 12
 # Characters of a passage that is shown whole, and of what is shown of a longer one.
 _SHORT = 320
 _SENTENCE = re.compile(
@@ -35,17 +37,16 @@ _NUMBER = re.compile(r"\[(\d{1,4})\]")
 class Stands:
     """
     Where a passage stands. The addresses are None where the file is not this user's to open: `href`
-    shows the file at the page or passage, `text_href` its text, `save_href` saves it. `is_apart` if
-    the browser shows the file itself, and so in a place of its own.
+    shows the passage on a page of ours, `save_href` saves the file, and `pdf_href` has the browser
+    show it at the page, if it is a PDF.
     """
 
     filename: str
     place: str
     catalog: str
     href: str | None = None
-    text_href: str | None = None
     save_href: str | None = None
-    is_apart: bool = False
+    pdf_href: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,15 +161,22 @@ def place_told(source: Source) -> str:
 
 
 def text_path(
-    catalog_id: str, document_id: str, passage: str = "", *, version: str | None = None
+    catalog_id: str,
+    document_id: str,
+    passage: str = "",
+    *,
+    version: str | None = None,
+    page: int | None = None,
 ) -> str:
     """
     The address of a document's text on a page of ours, in that version of the file, and at the
-    passage if one is given.
+    passage if one is given; of a PDF, beside that page.
     """
     words = " ".join(passage.split())
-    first, last = words[:_FIRST], words[_FIRST:][-_LAST:]
-    asked = {"from": first, "to": last, "version": version or ""}
+    first = " ".join(words[:_FIRST].split(" ")[:_FIRST_WORDS])
+    last = words[len(first) :][-_LAST:]
+    at_page = str(page) if page else ""
+    asked = {"from": first, "to": last, "page": at_page, "version": version or ""}
     queried = "&".join(f"{name}={quote(each, safe='')}" for name, each in asked.items() if each)
     at = f"{queried and '?'}{queried}{words and '#passage'}"
     return f"/catalogs/{catalog_id}/documents/{document_id}/text{at}"
@@ -230,21 +238,19 @@ def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
     if catalog is None or source.document_id is None:
         name = "shared with you" if catalog is None else catalog.name
         return Stands(filename=filename, place=place, catalog=name)
-    version = source.version_id
+    named_by, version = (catalog.catalog_id, source.document_id), source.version_id
     file = f"/catalogs/{catalog.catalog_id}/documents/{source.document_id}/file"
-    text_href = text_path(catalog.catalog_id, source.document_id, text, version=version)
     of_version = f"version={quote(version, safe='')}" if version else ""
-    is_apart = extension_of(filename) == "pdf"
+    is_pdf = extension_of(filename) == "pdf"
     # Browsers' PDF viewers open it there: RFC 8118, 3.
     at = f"#page={source.page}" if source.page else ""
     return Stands(
         filename=filename,
         place=place,
         catalog=catalog.name,
-        href=f"{file}{of_version and '?'}{of_version}{at}" if is_apart else text_href,
-        text_href=text_href,
+        href=text_path(*named_by, text, version=version, page=source.page if is_pdf else None),
         save_href=f"{file}?save{of_version and '&'}{of_version}",
-        is_apart=is_apart,
+        pdf_href=f"{file}{of_version and '?'}{of_version}{at}" if is_pdf else None,
     )
 
 

@@ -284,10 +284,11 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     anothers = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {}, NO_MAPS)
 
     [stands] = mine.cited[0].stands
-    assert (stands.place, stands.href) == (
+    assert (stands.place, stands.pdf_href) == (
         place,
         f"/catalogs/cat-1/documents/doc-1/file{opened_at}",
     )
+    assert (f"page={page}" in (stands.href or "")) is (page is not None)
     assert anothers.cited[0].stands[0].href is None
     assert mine.text is not None
     assert mine.text.count('class="cite"') == 1

@@ -327,7 +327,7 @@ def test_pdf_citation_opens_at_the_page_of_the_cited_sentence() -> None:
     def opened(question: str, source: Source, maps: OnlyPlaces) -> str:
         found = FoundPassage(sources=(source,), text=text, score=0.5)
         [cited] = citations_of(question, [found], {"cat-1": CATALOG}, maps)
-        return (cited.stands[0].href or "none of ours").rpartition("/")[2]
+        return (cited.stands[0].pdf_href or "none of ours").rpartition("/")[2]
 
     ids: Any = {"catalog_id": "cat-1", "document_id": "doc-1", "text_id": "0123456789abcdef"}
     source, maps = replace(SOURCE, **ids), OnlyPlaces(place_map)

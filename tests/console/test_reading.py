@@ -3,7 +3,7 @@
 import re
 from html import escape, unescape
 from unittest.mock import Mock
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
         return str(alice.get(stands.save_href or "").headers["location"])
 
     pipeline.drop(key, "The tide is low.")
-    under_way, link = shown(alice, stands.text_href or ""), saved()
+    under_way, link = shown(alice, stands.href or ""), saved()
     newest = shown(alice, text_path(catalog, document))
     unknown = shown(alice, text_path(catalog, document, version="x" * 32))
     pipeline.settle(key)
@@ -108,7 +108,7 @@ def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
     assert "the file has been replaced" in under_way
     assert f"file?save&amp;version={quote(first, safe='')}" in under_way
     assert f"versionId={quote(first, safe='')}" in link
-    for page in (newest, unknown, shown(alice, stands.text_href or "")):
+    for page in (newest, unknown, shown(alice, stands.href or "")):
         assert "low." in page
         assert "The tide is high" not in page
         assert "a newer one" not in page
@@ -203,6 +203,15 @@ def test_a_passage_is_found_by_its_first_and_last_words(
 
 def test_address_of_a_passage_stays_short_for_any_passage() -> None:
     assert len(text_path("cat-" + "0" * 24, "doc-" + "0" * 24, "潮" * 5_000)) < 1_400
+
+
+def test_short_passage_is_marked_to_its_end() -> None:
+    passage = "In winter the pilot boat leaves at six, and is back before the tide."
+    asked = dict(parse_qsl(urlsplit(text_path("cat", "doc", passage)).query))
+
+    part = part_of([Page(1, f"One.\n{passage}\nTwo.")], first=asked["from"], last=asked["to"])
+
+    assert [each.text for each in part.pieces if each.is_passage] == [passage]
 
 
 def test_rows_of_cells_are_shown_as_a_table_with_the_passage_marked(

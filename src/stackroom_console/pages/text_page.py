@@ -22,6 +22,7 @@ from stackroom_console.request import Request, number
 # Characters of a document that a page shows; of a longer one there are several such parts.
 _PART = 60_000
 _MOST_PARTS = 100_000
+_MOST_PAGES = 1_000_000
 _LONGEST_WORDS = 300  # characters of a passage's first and last words; citations send fewer
 
 
@@ -36,13 +37,16 @@ class TextPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class TextPart:
-    """`number` of `count`; `is_found` is None where no passage was asked for."""
+    """
+    `number` of `count`; `is_found` is None where no passage was asked for. The passage, or else the
+    part, begins on `page`.
+    """
 
     pieces: tuple[TextPiece, ...]
     number: int
     count: int
     is_found: bool | None
-    page: int | None  # that the passage begins on
+    page: int | None
 
 
 def page(request: Request) -> Response:
@@ -53,6 +57,8 @@ def page(request: Request) -> Response:
         request.user_id, catalog_id, document_id, seconds=min(seconds, 15.0), cited=cited
     )
     request.handed_out.append(document_id)
+    part = None if read.unread else _part_asked(request, read)
+    cited_on = number(request.query, "page", least=0, most=_MOST_PAGES, default=0)
     return render(
         request,
         "document_text.html",
@@ -61,7 +67,8 @@ def page(request: Request) -> Response:
         is_pdf=extension_of(read.document.filename) == "pdf",
         unread=read.unread,
         version=cited if read.is_earlier else None,
-        part=None if read.unread else _part_asked(request, read),
+        part=part,
+        page=cited_on or (part and part.page) or 1,
     )
 
 
@@ -82,7 +89,7 @@ def part_of(
         number=at + 1,
         count=len(bounds) - 1,
         is_found=passage is not None if first else None,
-        page=None if passage is None else _page_at(starts, passage[0]),
+        page=_page_at(starts, begin if passage is None else passage[0]),
     )
 
 
