@@ -4,7 +4,7 @@ with certain attributes. Its address keeps all of that.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
@@ -30,6 +30,8 @@ LABELS = {
 _MOST_NAMES = 12  # of attributes, that a form lists
 _UNSHOWN = {"document_id", "filename", "uploaded_ts"}
 _BETWEEN = ";"
+# A name as it is, or in quotation marks, of which those within it are doubled.
+_NAME = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"\s*(?=;|\Z)|(?P<plain>[^;]*))(?:;|\Z)')
 _CONDITION = re.compile(r"\s*([^<>=]{1,100}?)\s*(>=|<=|=|>|<)\s*(.{1,500}?)\s*")
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,15}(\.[0-9]{1,15})?")
 _SCORE = re.compile(r"[01]|[01]?\.[0-9]{1,17}|1e-[0-9]")  # as browsers write what was typed
@@ -63,7 +65,7 @@ class SearchChoice:
         """As `search_filter_argument` reads it; `catalogs` know attributes' types."""
         types = known_types(each.attribute_types for each in catalogs)
         found: dict[str, object] = {}
-        if files := _parts(self.files):
+        if files := [name for name, _ in file_names(self.files) if name]:
             if len(files) > MOST_FILES:
                 raise ValidationError(f"Files: Allowed: at most {MOST_FILES}")
             found["filename"] = files
@@ -121,6 +123,21 @@ class Question:
         )
 
 
+def file_names(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the name of each file, and where it begins in the text; the last may be empty."""
+    at = 0
+    while at <= len(text) and (found := _NAME.match(text, at)):
+        quoted = found["quoted"]
+        yield found["plain"].strip() if quoted is None else quoted.replace('""', '"'), at
+        at = found.end() if found[0].endswith(_BETWEEN) else len(text) + 1
+
+
+def quoted_name(name: str) -> str:
+    """Return the file's name as `file_names` reads it."""
+    is_plain = _BETWEEN not in name and not name.startswith('"')
+    return name if is_plain else '"{}"'.format(name.replace('"', '""'))
+
+
 def attribute_names(catalogs: Iterable[Catalog]) -> list[str]:
     """Names of what documents in these catalogs have, that a condition can be on."""
     known = known_types(each.attribute_types for each in catalogs)
@@ -158,7 +175,9 @@ def choice_in(part: SearchedPart) -> SearchChoice:
         for operator, value in (given if isinstance(given, dict) else {"=": given}).items()
     ]
     return SearchChoice(
-        catalog_ids=part.catalog_ids, files="; ".join(files), attributes="; ".join(told)
+        catalog_ids=part.catalog_ids,
+        files="; ".join(map(quoted_name, files)),
+        attributes="; ".join(told),
     )
 
 

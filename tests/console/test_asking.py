@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from html import unescape
 from typing import Any
 from unittest.mock import Mock
 
@@ -23,6 +24,7 @@ from stackroom.search.cited_answers import (
 from stackroom.search.excerpts import Source
 from stackroom.search.results import Result
 from stackroom_console.app import console_app
+from stackroom_console.asked_question import SearchChoice
 from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.shown_answer import shown
 from tests.console.browser import URL, Browser, read
@@ -205,6 +207,21 @@ def test_names_of_files_are_offered_behind_those_already_typed(
     assert re.findall('value="(.*?)"', next_one) == ["old leave.txt; tariffs.txt"]
     assert "leave" not in bob.part(f"/ask/files/part?catalog={catalog}&file=leave").text
     assert "<option" not in alice.part("/ask/files/part").text
+
+
+def test_file_with_a_semicolon_in_its_name_can_be_chosen(
+    alice: Browser, pipeline: Pipeline, catalog: str
+) -> None:
+    name = 'Old; "draft" leave.txt'
+    indexed(pipeline, "alice", catalog, name, "Annual leave was five days.")
+
+    offered = unescape(alice.part("/ask/files/part?file=leave.txt%3B+Old").text)
+    [choice] = re.findall('value="(.*)"', offered)
+    answer = unescape(ask(alice, file=choice.removeprefix("leave.txt; ")))
+
+    assert choice == 'leave.txt; "Old; ""draft"" leave.txt"'
+    assert set(re.findall(r"<bdi>([^<]*\.txt)</bdi></a>", answer)) == {name}
+    assert SearchChoice(files=choice).filter([]) == {"filename": ["leave.txt", name]}
 
 
 def test_a_growing_answer_is_shown_to_its_asker_alone(

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from stackroom.catalogs.browsing import Order, Wanted
 from stackroom.errors import Unavailable, ValidationError
-from stackroom_console.asked_question import SearchChoice, choice_of
+from stackroom_console.asked_question import SearchChoice, choice_of, file_names, quoted_name
 from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.rendering import render
 from stackroom_console.request import Request
@@ -20,9 +20,10 @@ def part(request: Request) -> Response:
     choice = SearchChoice()
     with suppress(ValidationError):
         choice = choice_of(request.query)
-    before, _, typed = choice.files.rpartition(";")
+    *_, (words, begin) = file_names(choice.files)
+    before = choice.files[:begin].strip()
     found: list[str] = []
-    if words := typed.strip():
+    if words:
         mine = catalogs_of(request)
         chosen = [each for each in choice.catalog_ids if each in mine] or list(mine)[:_CATALOGS]
         wanted = Wanted(words=words, order=Order.NAME)
@@ -31,5 +32,6 @@ def part(request: Request) -> Response:
                 browsed = request.services.browsing.browse(request.user_id, each, wanted)
                 found += [document.filename for document in browsed.documents[:_MOST]]
     names = list(dict.fromkeys(found))[:_MOST]
-    started = f"{before.strip()}; " if before.strip() else ""
-    return render(request, "parts/file_names.html", names=[started + each for each in names])
+    started = f"{before} " if before else ""
+    offered = [started + quoted_name(each) for each in names]
+    return render(request, "parts/file_names.html", names=offered)
