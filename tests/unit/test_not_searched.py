@@ -15,7 +15,12 @@ NEW = "what is new in them was not searched."
     ("counts", "said"),
     [
         ({"document_count": 3}, ""),
-        ({"document_count": 3, "failed_count": 1}, ""),
+        ({"document_count": 3, "failed_count": 1}, f"1 of 3 documents could not be indexed; {NEW}"),
+        (
+            {"document_count": 3, "failed_count": 1, "waiting_count": 1},
+            "1 of 3 documents is still being indexed and 1 of 3 documents could not be indexed; "
+            + NEW,
+        ),
         (
             {"document_count": 19, "waiting_count": 16},
             f"16 of 19 documents are still being indexed; {NEW}",

@@ -119,6 +119,7 @@ def not_searched(catalogs: Iterable[Catalog]) -> str:
     staying = [each for each in catalogs if each.status is not CatalogStatus.DELETING]
     indexing = sum(each.waiting_count for each in staying)
     over = sum(each.over_count for each in staying)
+    failed = sum(each.failed_count for each in staying)
     total = max(indexing + over, sum(each.document_count for each in staying))
     documents = f"of {total:,} {'document' if total == 1 else 'documents'}"
     reasons = []
@@ -128,6 +129,8 @@ def not_searched(catalogs: Iterable[Catalog]) -> str:
         )
     if over:
         reasons.append(f"{over:,} {documents} {'waits' if over == 1 else 'wait'} for a cap")
+    if failed:
+        reasons.append(f"{failed:,} {documents} could not be indexed")
     return f"{' and '.join(reasons)}; what is new in them was not searched." if reasons else ""
 
 
