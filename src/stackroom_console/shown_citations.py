@@ -16,6 +16,7 @@ from stackroom.model.records import Catalog, with_gaps
 from stackroom.search.excerpts import Source, sources_of
 from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.texts import scores
+from stackroom_console.text_blocks import unwrapped
 
 # Of a passage's first and last words, characters in the address of a document's text. An address
 # stays short even where each takes nine (%E4%BD%A0): API Gateway bounds it. `located` looks for
@@ -28,8 +29,6 @@ _SENTENCE = re.compile(
     r".+?(?:[.!?…][\"'”’)\]]*(?=\s)|[。！？][」』”’）]*|\n\s*\n|\Z)\s*", re.DOTALL
 )
 _LINE = re.compile(r".+?(?:\n+|\Z)", re.DOTALL)
-# A PDF ends each line where its page did: one of some length, where the next goes on in a sentence.
-_WRAPPED = re.compile(r"(?<=[^\n]{40})(?<![\s-])\n(?=[a-zß-öø-ÿα-ωа-я])")
 _NUMBER = re.compile(r"\[(\d{1,4})\]")
 
 
@@ -193,7 +192,7 @@ class _Folded(NamedTuple):
 
 def _folded(question: str, found: FoundPassage) -> _Folded:
     is_pdf = extension_of(found.sources[0].filename or "") == "pdf"
-    text = _WRAPPED.sub(" ", found.text) if is_pdf else found.text
+    text = unwrapped(found.text.split("\n")) if is_pdf else found.text
     pieces = marked_pieces(question, text)
     asked = marked_pieces(found.said, text) if found.said else pieces
     return _Folded(text, pieces, *_heart(text, asked))

@@ -20,7 +20,7 @@ from stackroom_console.asked_question import LONGEST_ADDRESS
 from stackroom_console.console import MAX_HEADERS, Console
 from stackroom_console.sealed_cookies import MAX_COOKIE
 from stackroom_console.shown_answer import shown
-from stackroom_console.shown_citations import FoundPassage, citations_of, source_of
+from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, source_of
 from tests.console.browser import Browser, read
 from tests.console.things import AGENT, CATALOG, LEAVE, NO_MAPS, NOTHING, QUESTION
 
@@ -305,7 +305,9 @@ def test_passage_cited_twice_is_folded_to_its_first_cited_sentence() -> None:
 def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
     wrapped = "Grease the rope every 250 hours, and look at it by eye\nalong its length.\nBolts"
     table = "Department of the harbour, and head  4,200,000\nIT, and its head  1,250,000"
-    text = f"{wrapped}\n{table}"
+    polish = "Smaruj linę co 250 godzin, a potem sprawdź jej\nłączenia."
+    listed = "These are greased every week, in the order of this list:\nrope\nchain"
+    text = "\n".join((wrapped, table, polish, listed))
     of_text = replace(SOURCE, filename="leave.txt")
 
     pdf, txt = citations_of(
@@ -315,8 +317,13 @@ def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
         NO_MAPS,
     )
 
-    assert "".join(each.text for each in pdf.heart) == text.replace("\nalong", " along")
-    assert "".join(each.text for each in txt.heart) == text
+    joined = text.replace("\nalong", " along").replace("\nł", " ł")
+    assert _text_of(pdf) == joined
+    assert _text_of(txt) == text
+
+
+def _text_of(cited: Citation) -> str:
+    return "".join(each.text for each in (*cited.before, *cited.heart, *cited.after))
 
 
 def test_pdf_citation_opens_at_the_page_of_the_cited_sentence() -> None:
