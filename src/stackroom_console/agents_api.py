@@ -61,7 +61,10 @@ _FURTHEST = 1_000_000
 
 
 def available(request: Request) -> Response:
-    """Of an agent, which must be there; what it has linked already is among them."""
+    """
+    Return the knowledge bases that the agent can link, with those that it has linked already. The
+    agent must exist.
+    """
     services = request.services
     services.agents.get(request.user_id, agent_id(request))
     found = services.available_knowledge_bases.of_user(
@@ -113,7 +116,7 @@ def _wire(found: AvailableKnowledgeBase) -> dict[str, object]:
 
 
 def started(request: Request) -> Response:
-    """Accepted, not answered: GET tells its steps as they come."""
+    """Start a run and answer 202 at once; GET returns its steps as they come."""
     wanted = parse(NewRun, request.json)
     run = request.services.agent_runs.start(
         request.user_id, agent_id(request), wanted, groups=request.caller.groups

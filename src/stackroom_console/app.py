@@ -32,8 +32,8 @@ _STRICT_TRANSPORT = "max-age=31536000"
 
 def content_security_policy(uploads: str) -> str:
     """
-    Files are posted to the bucket by script, and a PDF is shown from there in a frame; the style
-    sheet has its icons within it (data:).
+    Return the policy of every page. Scripts post files to the bucket and read PDFs from there, a
+    frame shows them, and the style sheet has its icons within it (data:).
     """
     return "; ".join(
         (

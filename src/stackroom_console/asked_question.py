@@ -43,8 +43,9 @@ LONGEST_ADDRESS = 1_400
 @dataclass(frozen=True, kw_only=True)
 class SearchChoice:
     """
-    What to search: no catalog is all of them. `files` are names, and `attributes` conditions such
-    as `year >= 2025`, with semicolons between them, as somebody typed them.
+    A choice of what to search: no catalog means all of them. `files` are names, and `attributes`
+    conditions such as `year >= 2025`, with semicolons between them, as somebody typed them
+    (`file_names`).
     """
 
     catalog_ids: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class SearchChoice:
 
     @property
     def settings(self) -> dict[str, str]:
-        """As an address has them."""
+        """The choice as parameters of an address."""
         told = {
             "catalog": ",".join(self.catalog_ids),
             "file": self.files,
@@ -62,7 +63,9 @@ class SearchChoice:
         return {name: each for name, each in told.items() if each}
 
     def filter(self, catalogs: Iterable[Catalog]) -> dict[str, object]:
-        """As `search_filter_argument` reads it; `catalogs` know attributes' types."""
+        """
+        Return the filter as `search_filter_argument` reads it; `catalogs` know attributes' types.
+        """
         types = known_types(each.attribute_types for each in catalogs)
         found: dict[str, object] = {}
         if files := [name for name, _ in file_names(self.files) if name]:
@@ -81,7 +84,10 @@ class SearchChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """As it is filled in; a page that shows an answer keeps what was asked, and its address too."""
+    """
+    A question as its form has it. A page that shows an answer keeps the question and its address,
+    too.
+    """
 
     query: str = ""
     choice: SearchChoice = SearchChoice()
@@ -90,7 +96,7 @@ class Question:
 
     @property
     def address(self) -> str | None:
-        """Where the answer can be come back to; None where it would be too long."""
+        """The address that shows the answer again, or None if it would be too long."""
         path = f"/ask?{self.asked}"
         return path if self.query and len(path) <= LONGEST_ADDRESS else None
 
@@ -139,13 +145,16 @@ def quoted_name(name: str) -> str:
 
 
 def attribute_names(catalogs: Iterable[Catalog]) -> list[str]:
-    """Names of what documents in these catalogs have, that a condition can be on."""
+    """Return the names of attributes of documents in these catalogs, for conditions."""
     known = known_types(each.attribute_types for each in catalogs)
     return sorted(known.keys() - _UNSHOWN)[:_MOST_NAMES]
 
 
 def choice_of(given: Mapping[str, str]) -> SearchChoice:
-    """Of an address, or of a form, in which a ticked box has its catalog's id for a name."""
+    """
+    Return the choice in an address, or in a form, where a checked box is named for its catalog's
+    id.
+    """
     named = [*given.get("catalog", "").split(","), *filter(ids.is_catalog, given)]
     chosen = tuple(dict.fromkeys(filter(None, named)))
     if len(chosen) > MOST_CATALOGS:
@@ -158,7 +167,7 @@ def choice_of(given: Mapping[str, str]) -> SearchChoice:
 
 
 def shown_choice(given: Mapping[str, str]) -> SearchChoice:
-    """What of a choice can be shown in its form, whatever the address says."""
+    """Return the part of a choice that its form can show, whatever the address says."""
     with suppress(ValidationError):
         choice = choice_of(given)
         return replace(choice, catalog_ids=tuple(filter(ids.is_catalog, choice.catalog_ids)))
@@ -182,7 +191,7 @@ def choice_in(part: SearchedPart) -> SearchChoice:
 
 
 def question_of(given: Mapping[str, str], question: str) -> Question:
-    """Of a form or an address. Raises ValidationError."""
+    """Return the question in a form or an address. Raises ValidationError."""
     most = given.get("most", "").strip()
     return Question(
         query=given.get(question, ""),
@@ -193,7 +202,7 @@ def question_of(given: Mapping[str, str], question: str) -> Question:
 
 
 def question_asked(text: str) -> Question:
-    """Of `Question.asked`, as a form beside the answer has sent it back."""
+    """Return the question of a `Question.asked`, as a form beside the answer sends it back."""
     return question_of(dict(parse_qsl(text)), "q")
 
 
@@ -225,7 +234,7 @@ def _typed(value: object) -> str:
 
 
 def _value(text: str, kinds: frozenset[AttributeType]) -> object:
-    """By the types that documents have there: `2025` may be a text."""
+    """Return the value with one of the types that documents have there: `2025` may be a text."""
     if AttributeType.NUMBER in kinds and _DECIMAL.fullmatch(text):
         return float(text) if "." in text else int(text)
     if AttributeType.BOOLEAN in kinds and text in ("true", "false"):

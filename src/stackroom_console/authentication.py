@@ -1,4 +1,6 @@
-"""Who asks: by a bearer token, or by the console's own session; and whether a change is theirs."""
+"""
+Authentication of a request, by a bearer token or the console's own session, and its CSRF check.
+"""
 
 import secrets
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ CSRF_HEADER = "x-csrf-token"
 
 
 class SessionStanding(Enum):
-    """Of a browser's session."""
+    """The validity of a browser's session."""
 
     NONE = "none"
     EXPIRED = "expired"  # the issuer may know the user still, and ask nothing
@@ -29,7 +31,7 @@ class SessionStanding(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Authenticated:
-    """Without a `caller` a session is one that has run out."""
+    """The result of authentication. A session without a `caller` has expired."""
 
     caller: Caller | None = None
     session: Session | None = None
@@ -63,7 +65,7 @@ def is_signed_out(console: Console, user_id: str, begun_at: datetime) -> bool:
 
 
 def is_own_change(session: Session, given: str | None) -> bool:
-    """Whether a request was made by a page of ours: only these know the session's secret."""
+    """Return True if a page of ours made the request: only these know the session's secret."""
     return given is not None and secrets.compare_digest(given.encode(), session.csrf.encode())
 
 

@@ -1,4 +1,4 @@
-"""What the app is made of, here as on AWS."""
+"""The console's parts and limits, the same in the local mode and on AWS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class SignOuts(Protocol):
         """The latest such moment; None if there was none."""
 
     def keep(self, user_id: str, at: datetime) -> None:
-        """Unless a later one is kept already."""
+        """Save the moment unless a later one is saved already."""
 
 
 OPERATORS = "operators"  # the group whose members see what operators see
@@ -51,9 +51,9 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @dataclass(frozen=True, kw_only=True)
 class Connection:
     """
-    How other programs reach the gateway, at `mcp_url`. Those that sign in by themselves do so as
-    the client of `client_id`. Others have a token of the command line, which is called as
-    `command_line` says, with a verb for its `{}`; of a deployment whoever uses it signs in first.
+    The ways for other programs to reach the gateway, at `mcp_url`. Those that sign in by themselves
+    do so as the client of `client_id`. Others have a token of the command line, which is called as
+    `command_line` says, with a verb for its `{}`; with a deployment, its user signs in first.
     """
 
     mcp_url: str
@@ -98,7 +98,7 @@ class Console:
 
     @property
     def is_secure(self) -> bool:
-        """Whether cookies travel by TLS alone; on this machine nothing else can read them."""
+        """True if cookies travel by TLS alone; on this machine nothing else can read them."""
         return self.url.startswith("https://")
 
     def cookie(self, name: str) -> str:

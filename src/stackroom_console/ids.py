@@ -35,7 +35,9 @@ def document_id(request: Request) -> str:
 
 
 def chosen_documents(request: Request) -> list[str]:
-    """Those whose boxes of the form are ticked; a box has its document's id for a name."""
+    """
+    Return the documents whose boxes of the form are checked; a box is named for its document's id.
+    """
     return [name for name in request.form if _DOCUMENT.fullmatch(name)]
 
 

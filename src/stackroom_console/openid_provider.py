@@ -27,7 +27,7 @@ _SCOPE = "openid"
 
 
 class ProviderMetadata(BaseModel):
-    """What of the provider's metadata is used here."""
+    """The part of the provider's metadata that the console uses."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
@@ -39,7 +39,7 @@ class ProviderMetadata(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Begun:
-    """Where the browser is sent, and what the answer will be held against."""
+    """A sign-in's address for the browser, and the values that its answer is checked against."""
 
     url: str
     state: str
@@ -81,8 +81,8 @@ class OpenIdProvider:
 
     def access_token(self, console_url: str, code: str, *, code_verifier: str, nonce: str) -> str:
         """
-        What the provider gives for the code. The token is for its verifier to look at; an ID token
-        that comes with it must be the answer to this very sign-in.
+        Return the provider's token for the code. The token is for its verifier to check; an ID
+        token that comes with it must be the answer to this very sign-in.
 
         Raises IssuerUnavailable, or TokenRefused if there is none for this code.
         """
@@ -103,10 +103,10 @@ class OpenIdProvider:
 
     def sign_out_url(self, console_url: str) -> str | None:
         """
-        Where the provider's own session ends; None if it tells no such place.
+        Return the address that ends the provider's own session, or None if the provider names none.
 
-        By OpenID Connect RP-Initiated Logout 1.0, and by Cognito's own names for the same:
-        https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
+        The parameters are those of OpenID Connect RP-Initiated Logout 1.0, and Cognito's own names
+        for the same: https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
         """
         endpoint = self._discovered().end_session_endpoint
         if endpoint is None:
@@ -151,7 +151,7 @@ class OpenIdProvider:
             raise TokenRefused("its ID token answers another sign-in")
 
     def _discovered(self) -> ProviderMetadata:
-        """Asked once; what failed is asked again."""
+        """Return the provider's metadata, which is read once; a failed attempt is repeated."""
         with self._lock:
             if not self._known:
                 self._known.append(self._discover())

@@ -1,4 +1,4 @@
-"""What a person or a program is told when something goes wrong: what happened, and what to do."""
+"""The problems that people and programs are told: what happened, and what to do."""
 
 import logging
 import re
@@ -40,7 +40,7 @@ class Refused(Exception):
 
 
 class RefusedOnPage(Refused):
-    """`page` tells it where it was asked, with what was typed there."""
+    """A refusal that `page` shows on the form itself, with what was typed there."""
 
     def __init__(self, problem: Problem, page: Response) -> None:
         super().__init__(problem)
@@ -149,10 +149,11 @@ def too_long(*, changes: bool) -> Problem:
 
 def problem_of(error: Exception) -> Problem:
     """
-    What can't be put down to the request is our fault, whatever it is, and logged here.
+    Return the problem that an error is; an error that isn't the request's fault is ours, and is
+    logged.
 
-    That is also what `Rejected` an error of our own making would be told as: its words are its
-    caller's business, by stackroom.errors.
+    The message of a `Rejected` is for its caller, by stackroom.errors, so it is shown even if the
+    mistake is ours.
     """
     match error:
         case Refused():

@@ -1,6 +1,6 @@
 """
-Templates to pages. Jinja2 escapes all that isn't in a template; nothing is marked safe but what
-`markdown` makes.
+The rendering of templates. Jinja2 escapes everything that isn't in a template; only the output of
+`markdown` is marked safe.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
 
 
 def redirect(request: Request, path: str) -> Response:
-    """To a page of ours, asked for with GET, by a form as by htmx."""
+    """Redirect a form or htmx to a page of ours, which the browser then gets with GET."""
     if request.is_htmx:
         return Response(status_code=204, headers={"HX-Redirect": path})
     return RedirectResponse(path, status_code=303)
 
 
 def done(request: Request, path: str) -> Response:
-    """Something was changed on the page that asked: htmx looks anew, a form comes back to it."""
+    """Return the answer to a change: htmx polls its page, and a form comes back to `path`."""
     if request.is_htmx:
         return Response(status_code=204, headers={"HX-Trigger": "changed"})
     return RedirectResponse(path, status_code=303)
 
 
 def told(request: Request, problem: Problem) -> Response:
-    """For a person: a page, or where htmx asked for a part, that alone."""
+    """Return the problem for a person: a page, or the part alone that htmx asked for."""
     template = "parts/problem.html" if request.is_htmx else "problem.html"
     response = render(request, template, status=problem.status, problem=problem)
     return _later(response, problem)
@@ -98,7 +98,9 @@ def told_program(problem: Problem) -> Response:
 
 
 def plain(text: str) -> str:
-    """On one line, with U+FFFD for what nobody sees or what turns the line around."""
+    """
+    Return the text on one line, with U+FFFD for invisible characters and those that reverse a line.
+    """
     return "".join(each if is_plain(each) else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
@@ -114,7 +116,7 @@ def _later(response: Response, problem: Problem) -> Response:
 
 
 def _navigation(request: Request) -> list[tuple[str, str, bool]]:
-    """Name, path, and whether that is where the page is."""
+    """Return the name and path of each place, and whether the page is there."""
     known = request.known
     if known is None:
         return []
@@ -167,7 +169,7 @@ def _environment() -> Environment:
 
 
 def money(value: float | Decimal) -> str:
-    """Dollars as a person reads an estimate."""
+    """Return dollars as a person reads an estimate."""
     return "less than $0.01" if 0 < value < _CENT else f"${dollars(value)}"
 
 
@@ -185,7 +187,7 @@ _WATCHED = ("seen", "quiet")  # what else the address says, it goes on saying
 
 @dataclass(frozen=True, kw_only=True)
 class Watch:
-    """`path` is asked `seconds` from now."""
+    """The next poll of a page: of `path`, `seconds` from now."""
 
     path: str
     seconds: float
@@ -193,7 +195,10 @@ class Watch:
 
 
 def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> Watch:
-    """`shown` is all that the page's part is made of; its `repr` tells two of them apart."""
+    """
+    Return the next poll. `shown` is everything that the page's part is made of; its `repr` tells
+    two of them apart.
+    """
     digest = hashlib.sha256(repr(shown).encode(errors="replace")).hexdigest()[:16]
     is_changed = request.query.get("seen") != digest
     quiet = 0 if is_changed else min(looks_without_news(request) + 1, _MOST_QUIET)
@@ -208,6 +213,6 @@ def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> 
 
 
 def looks_without_news(request: Request) -> int:
-    """In a row, as the address says."""
+    """Return the number of polls in a row without a change, as the address states it."""
     given = request.query.get("quiet", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 0

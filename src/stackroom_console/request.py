@@ -63,12 +63,15 @@ class Request:
 
     @property
     def is_htmx(self) -> bool:
-        """Whether a part of a page is asked for; going back in history asks for a whole one."""
+        """True if a part of a page is asked for; going back in history asks for a whole one."""
         headers = self.http.headers
         return headers.get("hx-request") == "true" and "hx-history-restore-request" not in headers
 
     def number(self, name: str, *, called: str, least: int, most: int, default: int) -> int:
-        """Of the form. Raises ValidationError that names the field's label and the range."""
+        """
+        Return a number of the form. Raises ValidationError that names the field's label and the
+        range.
+        """
         text = self.form.get(name, "").strip()
         if not text:
             return default
@@ -94,8 +97,8 @@ def parse(
     wanted: type[RecordT], given: Mapping[str, Any], *, called: Mapping[str, str] | None = None
 ) -> RecordT:
     """
-    Raises ValidationError naming each wrong field and what is allowed. `called` are the labels of
-    a form's fields, by which people know them.
+    Return the record of a program's or a form's fields. Raises ValidationError that names each
+    wrong field and the allowed values. `called` are the labels of a form's fields.
     """
     try:
         return wanted.model_validate(given, by_alias=True, by_name=False)
@@ -106,7 +109,9 @@ def parse(
 
 
 def number(query: Mapping[str, str], name: str, *, least: int, most: int, default: int) -> int:
-    """Of the query. Raises ValidationError that names the parameter and the range."""
+    """
+    Return a number of the query. Raises ValidationError that names the parameter and the range.
+    """
     return whole_number(name, query.get(name, str(default)), least=least, most=most)
 
 
@@ -119,7 +124,7 @@ def _problem(wanted: type[Record], given: str, called: str) -> str:
 
 
 def _described(field: pydantic.fields.FieldInfo) -> str:
-    """Of an optional field the description stands within the union."""
+    """Return the description within the union that an optional field is."""
     inner = field.annotation
     for member in getattr(inner, "__args__", ()):
         for each in getattr(member, "__metadata__", ()):

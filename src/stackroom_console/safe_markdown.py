@@ -1,5 +1,5 @@
 """
-What a model writes, as a page shows it: headings, lists, tables, code and links, and nothing else.
+A model's Markdown as safe HTML: headings, lists, tables, code and links, and nothing else.
 
 A renderer that knows no HTML makes it of the Markdown, and a sanitiser that knows only these tags
 reads what was made: what one of them overlooks the other doesn't let through.
@@ -41,8 +41,8 @@ _TOP = 3  # of the headings: above them are the page's own
 
 def markdown(text: str, *, cited: Mapping[int, str] | None = None) -> Markup:
     """
-    Safe HTML, without images and without links but to http, https and mailto. `[3]` leads to the
-    anchor that `cited` has for 3, as `<a class="cite">`; a number that isn't there stays text.
+    Return safe HTML, without images and without links but to http, https and mailto. `[3]` leads to
+    the anchor that `cited` has for 3, as `<a class="cite">`; a number that isn't there stays text.
     """
     # Safe is what the sanitiser let through, and all of it is tested with hostile texts.
     made = _RENDERER.render(_plain(text), {"cited": cited or {}})
@@ -50,7 +50,7 @@ def markdown(text: str, *, cited: Mapping[int, str] | None = None) -> Markup:
 
 
 def _plain(text: str) -> str:
-    """With U+FFFD for what nobody sees or what turns a line around."""
+    """Return the text with U+FFFD for invisible characters and those that reverse a line."""
     shown = (each if is_plain(each) or each in "\t\r\n" else "\ufffd" for each in text)
     return "".join(shown)
 
@@ -95,7 +95,7 @@ class _Renderer(RendererHTML):
         return f'<a class="cite" href="{anchor}" aria-label="Source {number}">{number}</a>'
 
     def table_open(self, *_: Any) -> str:
-        """It scrolls where it is too wide, by keyboard too."""
+        """Open a table that scrolls where it is too wide, by keyboard too."""
         return '<div class="wide" role="region" aria-label="Table" tabindex="0"><table>\n'
 
     def table_close(self, *_: Any) -> str:

@@ -1,4 +1,6 @@
-"""What a browser keeps for us and can neither read nor change [docs/decisions/0022]."""
+"""
+Encrypted cookies, which a browser keeps and can neither read nor change [docs/decisions/0022].
+"""
 
 import zlib
 from base64 import urlsafe_b64encode
@@ -25,8 +27,8 @@ class SealedModel(BaseModel):
 
 class Session(SealedModel):
     """
-    Who is signed in here. `id` is new with each sign-in; `session_id` is the issuer's, as tools
-    know it. It is over when the access token is that began it, which nobody keeps.
+    A signed-in user's session. `id` is new with each sign-in; `session_id` is the issuer's, as
+    tools know it. It expires with the access token that began it, which nobody keeps.
     """
 
     kind: Literal["session"] = "session"
@@ -55,11 +57,11 @@ ModelT = TypeVar("ModelT", bound=SealedModel)
 
 class Seal:
     """
-    Encrypts and authenticates (Fernet). Seals with the first key and opens with any, so that keys
-    can be replaced: a new one goes first, and the old one after it for as long as a session lasts.
+    Encryption and authentication (Fernet). The first key seals and any key opens, so that keys can
+    be replaced: a new one goes first, and the old one after it for as long as a session lasts.
 
-    Compressed, for the groups of somebody who is in many. Its length tells nothing of the secrets
-    in it: each sealing has secrets of its own, so that nobody can try texts beside the same ones.
+    Texts are compressed, for users in many groups. The length tells nothing of the secrets in them:
+    each sealing has secrets of its own, so that nobody can try texts beside the same ones.
     """
 
     def __init__(self, keys: Sequence[str | bytes]) -> None:
@@ -71,7 +73,10 @@ class Seal:
         return self._fernet.encrypt(packed).decode()
 
     def open(self, text: str | None, kind: type[ModelT]) -> ModelT | None:
-        """None for what isn't ours, or of another kind; whether it is over is for others to say."""
+        """
+        Return the model, or None for a text that isn't ours or is of another kind. Callers check
+        its expiry.
+        """
         if not text or len(text) > MAX_COOKIE:
             return None
         try:
@@ -82,6 +87,6 @@ class Seal:
 
 
 def seal_key(secret: str) -> bytes:
-    """Fernet's form of a key, from a text that a deployment keeps."""
+    """Return the text that a deployment keeps as a key for Fernet."""
     derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"stackroom console sessions")
     return urlsafe_b64encode(derivation.derive(secret.encode()))

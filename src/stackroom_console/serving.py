@@ -1,4 +1,4 @@
-"""One request to one endpoint: every check, then the answer, and whatever goes wrong told."""
+"""The handling of a request to an endpoint: every check, the answer, and the errors."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class EndpointHandler:
         )
 
     def _to_sign_in(self, http: HttpRequest, who: Authenticated) -> Response:
-        """Silently where the session has merely run out; what was under way is told as undone."""
+        """Redirect to the sign-in, silently if the session has merely expired."""
         whole = f"{http.url.path}?{http.url.query}" if http.url.query else http.url.path
         target = signing_in(
             whole if len(whole) <= LONGEST else http.url.path,
@@ -158,7 +158,7 @@ class EndpointHandler:
 
 
 async def _in_a_thread(call: Callable[[], T]) -> T:
-    """Which is left alone when time is over; each of its calls of AWS has an end of its own."""
+    """Run the call in a thread, abandoned at the deadline; its calls of AWS have their own."""
     return await to_thread.run_sync(call, abandon_on_cancel=True)
 
 
@@ -171,7 +171,7 @@ def answer_to(request: Request, problem: Problem, *, kind: EndpointKind) -> Resp
 
 @dataclass(frozen=True)
 class HttpErrorHandler:
-    """What no endpoint answers: no such path, or not by this method."""
+    """The answer to a path or a method that no endpoint has."""
 
     console: Console
 

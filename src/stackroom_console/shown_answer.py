@@ -30,8 +30,9 @@ _SEVERAL = 2  # passages, that come in an order
 @dataclass(frozen=True, kw_only=True)
 class ShownAnswer:
     """
-    `text` is None where there is no answer; `unanswered` says why then, and `is_too_early` if that
-    is because nothing is searchable yet. `not_searched` says how many documents aren't yet.
+    An answer as the page Ask shows it. `text` is None where there is no answer; `unanswered` says
+    why then, and `is_too_early` if that is because nothing is searchable yet. `not_searched` says
+    how many documents were not searched.
     """
 
     text: Markup | None
@@ -110,7 +111,7 @@ def shown(
 def _places(
     found: Sequence[FoundPassage], citations: Sequence[Citation], own: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Each once, under the number of the first passage there."""
+    """Yield each place once, under the number of the first passage there."""
     known = set[str]()
     for passage, citation in zip(found, citations, strict=True):
         place = urlencode(place_of(vars(passage.sources[0]), own))
@@ -135,7 +136,9 @@ def _order(answer: SearchAnswer) -> str:
 
 
 def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Source, str], str]]:
-    """With the scores where none stands beside a passage: whoever tries a threshold needs them."""
+    """
+    Yield each passage's place, with its score if `with_scores`: whoever tries a threshold needs it.
+    """
     for place, each in enumerate(answer.results, 1):
         told = [f"Place {place} in the search"]
         if each.ranks is not None and not answer.is_reranked:
@@ -153,7 +156,7 @@ def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Sou
 
 
 def _nth(number: int) -> str:
-    """As in "21st"."""
+    """Return the ordinal, as in "21st"."""
     last = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
     return f"{number:,}{last or 'th'}"
 
@@ -177,15 +180,15 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
 
 
 def passage_mark(source: Source, text: str) -> str:
-    """What tells a passage from others, for a form that names some."""
+    """Return a digest that identifies a passage in a form."""
     told = json.dumps([source.document_id, source.filename, text])
     return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
 def place_of(source: Mapping[str, Any], own: Collection[str]) -> dict[str, str]:
     """
-    As feedback has it, of a `Source` as a mapping. Another's catalog, and a name that no line of a
-    question file can have, are left out, and with the name its page.
+    Return the place that feedback names, of a `Source` as a mapping. It leaves out another's
+    catalog, and a name that no line of a question file can have, with its page.
     """
     file, page, catalog_id = (source.get(each) for each in ("filename", "page", "catalog_id"))
     place: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """
-Passages that an answer stands on, as a person sees them: the one way for the page Ask, for chats
-and for whoever else shows some. `templates/parts/citation.html` makes HTML of them.
+Passages under an answer, as Ask, chats and other pages show them; `templates/parts/citation.html`
+makes HTML of them.
 """
 
 import re
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"\[(\d{1,4})\]")
 @dataclass(frozen=True, kw_only=True)
 class Stands:
     """
-    Where a passage stands. The addresses are None where the file is not this user's to open: `href`
+    A passage's place. The addresses are None where the file is not this user's to open: `href`
     shows the passage on a page of ours, `save_href` saves the file, and `pdf_href` has the browser
     show it at the page, if it is a PDF.
     """
@@ -51,10 +51,10 @@ class Stands:
 @dataclass(frozen=True, kw_only=True)
 class Citation:
     """
-    `anchor` is its id on the page. `stands` is the first source, and who says the same. `score` is
-    empty where the numbers wouldn't be in order. `heart` is the sentence that matters, or all of a
-    short text. `why` says why it stands where it does, as far as that is known; `gaps`, what of the
-    first source's document can't be found.
+    A cited passage. `anchor` is its id on the page. `stands` is the first source, and then others
+    with the same text. `score` is empty where the numbers wouldn't be in order. `heart` is the
+    sentence that matters, or all of a short text. `why` explains its rank, as far as that is known;
+    `gaps` say what of the first source's document can't be found.
     """
 
     number: int
@@ -73,7 +73,7 @@ class Citation:
 
     @property
     def label(self) -> str:
-        """Of its chip, for whoever can't see where that leads."""
+        """The text of its chip for people who can't see where that leads."""
         first = self.stands[0]
         return ", ".join(each for each in (first.filename, first.place) if each)
 
@@ -81,8 +81,8 @@ class Citation:
 @dataclass(frozen=True, kw_only=True)
 class FoundPassage:
     """
-    What is to be shown: the first of the `sources` is the passage's own, and the `gaps` are of its
-    document. `said` is what an answer has from it, by `said_by`.
+    A passage to be shown: the first of the `sources` is its own, and the `gaps` are of its
+    document. `said` is the part of an answer that stands on it, by `said_by`.
     """
 
     sources: Sequence[Source]
@@ -94,7 +94,7 @@ class FoundPassage:
 
 
 def said_by(answer: str) -> dict[int, str]:
-    """What stands before each number where it comes first, back to the number before."""
+    """Return the text before each number where it comes first, back to the number before."""
     said, last = dict[int, str](), ""
     texts = _NUMBER.split(answer)
     for text, number in zip(texts[::2], map(int, texts[1::2]), strict=False):
@@ -112,9 +112,9 @@ def citations_of(
     anchors: str = "passage",
 ) -> tuple[Citation, ...]:
     """
-    Numbered from 1, in the order in which they are given. `catalogs` are the reader's own, by id;
+    Return citations, numbered from 1 in the order given. `catalogs` are the reader's own, by id;
     `anchors` is what their ids begin with, where a page shows several such lists. A PDF is opened
-    at the page of the sentence that matters, where its place map in `place_maps` tells that.
+    at the page of the sentence that matters, if its place map in `place_maps` has that.
     """
     told = scores([each.score for each in found])
     folded = [_folded(question, each) for each in found]
@@ -143,7 +143,7 @@ def citations_of(
 
 
 def source_of(kept: Mapping[str, Any]) -> Source:
-    """Of a source as a run keeps it; an older one may lack what came later."""
+    """Return the source of a mapping that a run keeps; an older one may lack later fields."""
     defaults = (None if each.default is MISSING else each.default for each in fields(Source))
     known = zip(fields(Source), defaults, strict=True)
     return Source(**{each.name: kept.get(each.name, default) for each, default in known})
@@ -204,7 +204,10 @@ def _pages(
     catalogs: Mapping[str, Catalog],
     place_maps: PlaceMapReader,
 ) -> dict[tuple[int, Source], int]:
-    """That of the sentence, by a passage's number and source: of those that reach over several."""
+    """
+    Return the page of the sentence, by a passage's number and source, for passages of several
+    pages.
+    """
     asked = {
         (number, source): Passage(
             text=shown.text[shown.begin : shown.end],
@@ -255,8 +258,8 @@ def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
 
 def _heart(text: str, asked: Iterable[MarkedPiece]) -> tuple[int, int]:
     """
-    Where the sentence with most that is marked in `asked` begins and ends, or the first; all, if
-    the text is short.
+    Return the bounds of the sentence with the most words that are marked in `asked`, or of the
+    first; of all, if the text is short.
     """
     if len(text) <= _SHORT:
         return 0, len(text)
@@ -270,7 +273,9 @@ def _heart(text: str, asked: Iterable[MarkedPiece]) -> tuple[int, int]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where each begins and ends, white space around it left out; a long one goes by lines."""
+    """
+    Yield the bounds of each sentence, without white space around it; a long one is split at lines.
+    """
     for sentence in _SENTENCE.finditer(text):
         parts = [sentence] if len(sentence[0]) <= _SHORT else _LINE.finditer(sentence[0])
         offset = 0 if parts == [sentence] else sentence.start()

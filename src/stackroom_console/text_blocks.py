@@ -1,4 +1,4 @@
-"""Text as a page shows it: rows of cells that tabs part stand below each other as a table."""
+"""A text's blocks on a page: running text, and rows of cells between tabs as a table."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""From settings to the console, for its function and for the local mode."""
+"""The console made of its settings, for its function and for the local mode."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ from stackroom_console.services import ConsoleServices
 
 class ConsoleSettings(CatalogToolsSettings, SharedSettings):
     """
-    What the catalog tools read, where browsers find the console, and whose tokens it takes: those
+    The catalog tools' settings, the console's address, and the clients whose tokens it takes: those
     of its own client from sign-ins, those of any of `identity_client_ids` as bearer tokens.
     """
 
@@ -77,7 +77,7 @@ def _connection(settings: ConsoleSettings) -> Connection:
 
 
 def uploads_origin(transfers: Transfers) -> str:
-    """Where forms are posted to; asks nobody."""
+    """Return the origin that forms are posted to, without a call of AWS."""
     form = transfers.form(
         "any", content_type="text/plain", attributes={}, max_bytes=MAX_FILE_BYTES, seconds=1
     )

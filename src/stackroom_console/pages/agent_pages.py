@@ -106,7 +106,7 @@ def import_agent(request: Request) -> Response:
 
 
 def tools_configuration(_request: Request) -> Response:
-    """For a chat front end: how it shows the gateway's catalog tools."""
+    """Return the file that tells a chat front end how to show the gateway's catalog tools."""
     return _file(tools_config(), "tools-config.json")
 
 
@@ -115,14 +115,16 @@ def path_of(agent: Agent) -> str:
 
 
 def _kept(request: Request, agent: Agent | None, error: Rejected) -> Response:
-    """What was typed, and what is wrong with it; htmx is told the latter alone."""
+    """Return the form as it was typed, with the problem; htmx gets the problem alone."""
     if request.is_htmx:
         raise error
     return _builder(request, agent, problem=problem_of(error))
 
 
 def _builder(request: Request, agent: Agent | None, *, problem: Problem | None = None) -> Response:
-    """With what was typed, where something was; of None a new agent is made."""
+    """
+    Return the builder's page with what was typed, if anything was; without an agent, for a new one.
+    """
     models = request.services.agents.models
     there = {} if agent is None else agent.model_dump(include=set(_LABELS))
     typed = {**dict.fromkeys(_LABELS, ""), "model": models.usual, **there, **_fields(request)}

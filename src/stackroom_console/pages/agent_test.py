@@ -22,7 +22,7 @@ def ask(request: Request) -> Response:
 
 
 def start_over(request: Request) -> Response:
-    """What was asked before is forgotten, by the agent and here."""
+    """Delete the test conversation, so that the agent knows nothing of it either."""
     chosen, chats = agent_id(request), request.services.chats
     agent = request.services.agents.get(request.user_id, chosen)
     chat = chats.test_of(request.user_id, chosen)
@@ -34,6 +34,6 @@ def start_over(request: Request) -> Response:
 
 
 def shown(request: Request, agent: Agent) -> dict[str, Any]:
-    """What the template `parts/test_chat.html` is made of."""
+    """Return the values of the template `parts/test_chat.html`."""
     chat = request.services.chats.test_of(request.user_id, agent.id)
     return chat_page.conversation(request, chat)

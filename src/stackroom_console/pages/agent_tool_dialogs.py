@@ -117,7 +117,9 @@ def _dialog(request: Request, template: str) -> Response:
 
 
 def _given(request: Request) -> dict[str, object]:
-    """Numbers where a number was typed; what else was typed is told of as wrong."""
+    """
+    Return the form's fields with numbers where numbers were typed; anything else is refused later.
+    """
     return {
         wire: _number(request.form[name]) if wire.startswith("default") else request.form[name]
         for name, wire in _FIELDS.items()

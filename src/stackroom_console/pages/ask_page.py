@@ -54,7 +54,7 @@ class Answered:
 
 
 def is_asked(request: Request) -> bool:
-    """Whether the address has a question."""
+    """Return True if the address has a question."""
     return bool(request.query.get("q", "").strip())
 
 
@@ -65,7 +65,9 @@ def page(request: Request) -> Response:
 
 
 def ask(request: Request) -> Response:
-    """To the answer's address, where it stays; a question that is too long for one is answered."""
+    """
+    Redirect to the answer's address, where it stays, or answer a question that is too long for one.
+    """
     question, asked = _asked(request, request.form, "query")
     if request.is_htmx or question.address is None:
         return _answered(request, question, asked)
@@ -93,8 +95,8 @@ def told(
     request: Request, verdict: FeedbackVerdict | None, asked: Question, *, query: str
 ) -> Response:
     """
-    What was kept, to a browser that has sent its form by itself: the answer stays, if it was
-    `asked` at an address.
+    Show the saved feedback to a browser without script: the answer stays, if it was `asked` at an
+    address.
     """
     if asked.address is not None:
         kept = "" if verdict is None else f"&kept={verdict}"
@@ -151,7 +153,9 @@ def _page(
     given: Mapping[str, str] | None = None,
     problem: Problem | None = None,
 ) -> Response:
-    """With the numbers as they were `given`, if there is a `problem` with one of them."""
+    """
+    Return the page with the numbers as they were `given`, if there is a `problem` with one of them.
+    """
     catalogs = catalogs_of(request).values()
     return _rendered(
         request,
@@ -199,7 +203,7 @@ def _rendered(
 def _tools(
     request: Request, question: Question, own: Mapping[str, Catalog]
 ) -> tuple[AgentsTool, ...]:
-    """Those of the user's agents that ask the catalogs that were chosen, or any of theirs."""
+    """Return the user's agents' tools that ask the chosen catalogs, or any of theirs."""
     chosen = question.choice.catalog_ids or own
     return tuple(
         AgentsTool(agent=agent, tool=tool)
@@ -230,7 +234,7 @@ def save_threshold(request: Request) -> Response:
 def _judged(
     query: str, question: Question, found: AskedAndAnswered, own: Mapping[str, Catalog]
 ) -> dict[str, str]:
-    """What the form of feedback sends: what was asked, and where that stands which came first."""
+    """Return the feedback form's values: the question, and the place of the first passage."""
     cited = () if found.answer is None else found.answer.sources
     sources = [each.source for each in cited] + [each.source for each in found.passages.results]
     place = place_of(asdict(sources[0]), own) if sources else {}
@@ -249,7 +253,9 @@ def _documents_of(found: AskedAndAnswered) -> Iterator[str]:
 
 
 def catalogs_of(request: Request) -> dict[str, Catalog]:
-    """By id, in the order of their names; there are at most a few hundred of a user's."""
+    """
+    Return the user's catalogs by id, in the order of their names; a user has at most a few hundred.
+    """
     found = request.services.listing.catalogs.of_user(request.user_id)
     ordered = sorted(found, key=lambda each: (each.name.casefold(), each.name))
     return {each.catalog_id: each for each in ordered}
@@ -277,7 +283,7 @@ def _too_early(request: Request, question: Question, own: Mapping[str, Catalog])
 
 
 def _is_any(catalog: Catalog) -> bool:
-    """By its counts, whether something in it is searchable."""
+    """Return True if the catalog's counts say that something in it is searchable."""
     return catalog.document_count > sum(
         (catalog.failed_count, catalog.waiting_count, catalog.over_count)
     )

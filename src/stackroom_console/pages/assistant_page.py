@@ -37,7 +37,7 @@ class _Resumed(Record):
 
 
 def page(request: Request) -> Response:
-    """Where the first question of a conversation is asked."""
+    """Return the page on which somebody asks the first question of a conversation."""
     return chat_page.blank_of(request, ASSISTANT)
 
 
@@ -88,7 +88,7 @@ def resume(request: Request) -> Response:
 
 
 def _numbered(found: SearchAnswer, cited: list[str]) -> tuple[ShownPassage, ...]:
-    """Those that the answer cites with its numbers; the others behind them."""
+    """Return the passages that the answer cites, by its numbers, and then the others."""
     numbers = {mark: number for number, mark in enumerate(cited, 1)}
     others = count(len(cited) + 1)
     return tuple(

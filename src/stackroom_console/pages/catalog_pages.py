@@ -42,7 +42,7 @@ _BACKWARDS = "-"  # before an order, as in ?sort=-size
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the page's address asks for."""
+    """The filter, order and page of documents that the page's address asks for."""
 
     path: str
     wanted: Wanted
@@ -83,7 +83,7 @@ class Asked:
 
     @property
     def orders(self) -> list[tuple[str, str]]:
-        """What `sort` may say, and what that is called."""
+        """The values of `sort`, each with its label."""
         ways: list[tuple[str, str]] = []
         for order, (name, told) in _ORDERS.items():
             ways += [
@@ -105,12 +105,14 @@ class Asked:
         return f"{self.path}?{query}" if query else self.path
 
     def sorted_by(self, order: str) -> str:
-        """By that; the other way round if it is already."""
+        """
+        Return the address that sorts by that order, or reverses it if the page has it already.
+        """
         is_so = self.wanted.order == order and not self.wanted.descending
         return self.at(sort=f"{_BACKWARDS}{order}" if is_so else order)
 
     def sorting(self, order: str) -> str:
-        """As `aria-sort` has it."""
+        """Return the column's `aria-sort`."""
         if self.wanted.order != order:
             return "none"
         return "descending" if self.wanted.descending else "ascending"
@@ -166,7 +168,7 @@ def page(request: Request) -> Response:
 
 
 def part(request: Request) -> Response:
-    """Of the page what changes by itself."""
+    """Return the part of the page that changes by itself."""
     shown = _shown(request)
     watching = _watch(request, shown)
     return render(request, "parts/catalog_watched.html", shown=shown, watch=watching)
@@ -242,7 +244,7 @@ _TOLD = 10  # names of many that go, or that aren't tried again
 
 
 def selected(request: Request) -> Response:
-    """What the button that was pressed says."""
+    """Carry out the action of the button that was pressed on the selected documents."""
     catalog_id, chosen = ids.catalog_id(request), ids.chosen_documents(request)
     documents = request.services.browsing.chosen(request.user_id, catalog_id, chosen)
     if not documents:

@@ -29,7 +29,7 @@ def list_page(request: Request) -> Response:
 
 
 def list_part(request: Request) -> Response:
-    """Of the page what changes by itself."""
+    """Return the part of the page that changes by itself."""
     listed = _listed(request)
     return render(
         request, "parts/catalogs_watched.html", page=listed, watch=_watch_list(request, listed)
@@ -61,7 +61,7 @@ def edit(request: Request) -> Response:
 
 
 def _asked(request: Request) -> CreateCatalog:
-    """What a catalog's form says; raises ValidationError."""
+    """Return the fields of a catalog's form. Raises ValidationError."""
     given = {
         "catalog_name": request.form.get("name", ""),
         "description": request.form.get("description", ""),
@@ -70,7 +70,7 @@ def _asked(request: Request) -> CreateCatalog:
 
 
 def deletion(request: Request) -> Response:
-    """What would go, named."""
+    """Return the confirmation that names everything that will be deleted."""
     return render(request, "catalog_delete.html", catalog=_owned(request))
 
 

@@ -78,8 +78,8 @@ _ENDED = {
 @dataclass(frozen=True, kw_only=True)
 class ShownStep:
     """
-    Words of the model's before its answer, or a question to a knowledge base. `found` are passages
-    that no step before has found, `again` the others.
+    A model's text before its answer, or a question to a knowledge base. `found` are passages that
+    no earlier step has found, `again` the others.
     """
 
     text: Markup | None = None
@@ -98,8 +98,9 @@ class ShownStep:
 @dataclass(frozen=True, kw_only=True)
 class ShownRun:
     """
-    `doing` is what goes on, of one that is not over; `growing` what it has written so far. `cited`
-    are the passages that the answer names, or all that was found where it names none.
+    A run as its conversation shows it. While it is under way, `doing` says what happens and
+    `growing` is the text so far. `cited` are the passages that the answer names, or all that was
+    found if it names none.
     """
 
     run: AgentRun
@@ -111,7 +112,7 @@ class ShownRun:
 
     @property
     def not_searched(self) -> str:
-        """How many documents weren't indexed yet, as its last search says."""
+        """The sentence of its last search about documents that were not searched."""
         told = [each.not_searched for each in self.run.steps if isinstance(each, ToolStep)]
         return told[-1] if told else ""
 
@@ -121,7 +122,7 @@ class ShownRun:
 
     @property
     def figures(self) -> str:
-        """What it took."""
+        """The run's time, searches and tokens."""
         run = self.run
         parts = []
         if run.begun_at is not None and run.ended_at is not None:
@@ -134,7 +135,7 @@ class ShownRun:
 
 
 def blank(request: Request) -> Response:
-    """Where the first question of a conversation is asked."""
+    """Return the page on which somebody asks the first question of a conversation."""
     return blank_of(request, agent_id(request))
 
 
@@ -150,14 +151,14 @@ def page(request: Request) -> Response:
 
 
 def single(request: Request) -> Response:
-    """Questions of no conversation: what programs ask, and what was asked before there were any."""
+    """Return the page of questions outside conversations, which programs ask."""
     agent = request.services.agents.get(request.user_id, agent_id(request))
     runs = request.services.agent_runs.of_agent(request.user_id, agent.id, are_alone=True)
     return _page(request, None, runs[::-1], are_alone=True)
 
 
 def part(request: Request) -> Response:
-    """Of a conversation's page what is new."""
+    """Return the new part of a conversation's page."""
     chat = _chat(request)
     if is_run(under_way := request.query.get("run", "")):
         run, draft = request.services.agent_runs.watched(request.user_id, under_way)
@@ -191,7 +192,7 @@ def ask(request: Request) -> Response:
 
 
 def begun(request: Request, run: AgentRun) -> Response:
-    """Of a conversation's page what comes with the next question."""
+    """Return the part of a conversation's page that the next question adds."""
     [shown] = _all_shown(request, [run])
     return render(request, "parts/chat_asked.html", each=shown, watch=_soon(run, None, quiet=0))
 
@@ -235,7 +236,10 @@ def address_of(run: AgentRun, choice: SearchChoice) -> str:
 
 
 def part_of(request: Request, choice: SearchChoice) -> SearchedPart | None:
-    """What a choice says to search; None for all. Raises ValidationError or CatalogNotFound."""
+    """
+    Return the part that a choice searches, or None for all. Raises ValidationError or
+    CatalogNotFound.
+    """
     if not choice.settings:
         return None
     mine = catalogs_of(request)
@@ -331,7 +335,9 @@ def _remembered(chat: Chat | None, runs: Sequence[AgentRun]) -> str | None:
 
 
 def _watch(request: Request, chat: Chat, runs: Sequence[AgentRun]) -> Watch:
-    """Fast while an answer is written; else for what another window asks."""
+    """
+    Return when to poll next: soon while an answer is written, else for what another window asks.
+    """
     if runs and not runs[-1].is_over:
         return _soon(runs[-1], None, quiet=0)
     shown = [(each.id, each.version, each.state) for each in runs]
@@ -364,7 +370,7 @@ def _growing(request: Request, run: AgentRun, draft: Draft | None) -> Response:
 
 
 def _mark(run: AgentRun, draft: Draft | None) -> str:
-    """Another one for whatever else goes on; a text only grows."""
+    """Return a mark of the run's progress, which changes with every step; a text only grows."""
     if draft is None:
         return run.state
     return f"{draft.steps}-{len(draft.text)}-{len(draft.query)}"
@@ -440,7 +446,7 @@ def _steps(steps: Sequence[Step], found: Mapping[_Key, Citation]) -> Iterator[Sh
 def _found(
     run: AgentRun, catalogs: Mapping[str, Catalog], place_maps: PlaceMapReader
 ) -> dict[_Key, Citation]:
-    """Each passage once, by the number that the model knows it by."""
+    """Return each passage once, by the number that the model knows it by."""
     passages: dict[_Key, ShownPassage] = {}
     for step in run.steps:
         if isinstance(step, ToolStep):

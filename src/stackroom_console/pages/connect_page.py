@@ -1,4 +1,6 @@
-"""How another program reaches the gateway: its address, a token, and lines for each client."""
+"""
+The page that connects another program to the gateway: its address, a token, lines for each client.
+"""
 
 import json
 import re
@@ -34,7 +36,7 @@ _WORDS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """To be copied; `about` is Markdown."""
+    """Lines of code or configuration to be copied; `about` is Markdown."""
 
     text: str
     about: str
@@ -59,7 +61,7 @@ def page(request: Request) -> Response:
 
 
 def token_lines(connection: Connection, user_id: str) -> str:
-    """What a shell is told once, before anything else."""
+    """Return the shell's lines that get a token, which come before all others."""
     call = connection.command_line.format
     if connection.is_deployment:
         return f'{call("login")}\nexport STACKROOM_TOKEN="$({call("token")})"\n'

@@ -87,12 +87,12 @@ class ShownDocument:
 
     @property
     def is_previewed(self) -> bool:
-        """As the browser shows such a file."""
+        """True if the browser itself shows the file beside its passages."""
         return self._is_sound and self.kind.lower() in _SHOWN_IN_A_FRAME
 
     @property
     def is_read_beside(self) -> bool:
-        """By its text, which a page of ours shows (text_page)."""
+        """True if a page of ours (text_page) shows the file's text beside its passages."""
         return self._is_sound and not self.is_previewed
 
     @property
@@ -102,7 +102,10 @@ class ShownDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPassage:
-    """`parts` of the text, with whether answers show each; what was looked for is marked."""
+    """
+    A passage as the document's page shows it. Each of the `parts` of its text says whether answers
+    show it; words that were searched for are marked.
+    """
 
     number: int
     place: str
@@ -114,7 +117,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownPassages:
-    """Those of a page; `before` and `after` are the first numbers of the pages beside it."""
+    """The passages of a page; `before` and `after` are the first numbers of the pages beside it."""
 
     find: str
     total: int
@@ -139,7 +142,7 @@ def page(request: Request) -> Response:
 
 
 def part(request: Request) -> Response:
-    """Of the page what changes by itself."""
+    """Return the part of the page that changes by itself."""
     shown = _shown_document(request)
     watching = _watch(request, shown)
     return render(request, "parts/document_watched.html", shown=shown, watch=watching)
@@ -187,7 +190,9 @@ def _watch(request: Request, shown: ShownDocument) -> Watch:
 
 
 def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
-    """What there is to show, or why there is none: without its passages the page stays useful."""
+    """
+    Return the passages, or the reason that there are none: the page stays useful without them.
+    """
     find = " ".join(request.query.get("find", "").split())[:_LONGEST_FIND]
     nothing = ShownPassages(find=find, total=0, found=0)
     if shown.document.status is DocumentStatus.DELETING:
@@ -279,7 +284,7 @@ def _left_out(cut: CutDocument) -> Iterator[str]:
 
 
 def _pages(numbers: Sequence[int]) -> str:
-    """As ranges: "Pages 1, 4 to 6"."""
+    """Return the numbers as ranges: "Pages 1, 4 to 6"."""
     ranges = list[list[int]]()
     for each in numbers:
         if ranges and ranges[-1][-1] == each - 1:
@@ -331,9 +336,9 @@ def upload(request: Request) -> Response:
 
 def open_file(request: Request) -> Response:
     """
-    Saved if that is asked for; else shown by the browser if it can show such, at the page that the
-    address names, and any other on a page of ours, as text. A version that was cited is opened as
-    long as answers are from it.
+    Redirect to a signed address of the file, to save it if that is asked for, or for the browser to
+    show it at the page that the address names. A file that browsers don't show is shown as text, on
+    a page of ours. A cited version is opened as long as answers are from it.
     """
     to_show, catalog_id = "save" not in request.query, ids.catalog_id(request)
     cited = request.query.get("version")
@@ -375,7 +380,7 @@ def _require_none(result: RetryResult) -> None:
 
 
 def deletion(request: Request) -> Response:
-    """What would go, named."""
+    """Return the confirmation that names everything that will be deleted."""
     return render(request, "document_delete.html", document=_owned(request))
 
 
@@ -397,7 +402,10 @@ def _owned(request: Request) -> Document:
 
 
 def _md5(given: object) -> str:
-    """Empty if nothing is told; raises ValidationError for what is none."""
+    """
+    Return the MD5 that the browser states, or an empty text. Raises ValidationError for anything
+    else.
+    """
     if given is None:
         return ""
     if not isinstance(given, str) or not _MD5.fullmatch(given):
@@ -406,7 +414,7 @@ def _md5(given: object) -> str:
 
 
 def _require_size(size: object) -> None:
-    """As the browser tells it; S3 holds the form to the same."""
+    """Check the size that the browser states; S3 holds the form to the same limits."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
         raise ValidationError("size: Allowed: the file's size in bytes")
     if size == 0:
@@ -423,7 +431,7 @@ def receipt_page(request: Request) -> Response:
 
 
 def receipt_part(request: Request) -> Response:
-    """Of the page what changes by itself."""
+    """Return the part of the receipt's page that changes by itself."""
     return _receipt(request, "parts/receipt_watched.html")
 
 

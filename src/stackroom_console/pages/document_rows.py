@@ -68,7 +68,7 @@ def _row(
 
 
 def state_told(status: str) -> str:
-    """In a person's word for it; what the index is nobody has to know."""
+    """Return the status in plain words: users need not know about an index."""
     return "searchable" if status == DocumentStatus.INDEXED else str(status)
 
 
@@ -87,7 +87,7 @@ def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -
 
 
 def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
-    """Of a large catalog not every document is looked at."""
+    """Return the stage and what is left; empty without an estimate, as in a large catalog."""
     if estimate is None:
         return ""
     again = f"attempt {estimate.attempt}" if estimate.attempt and estimate.attempt > 1 else ""

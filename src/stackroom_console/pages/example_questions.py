@@ -87,5 +87,8 @@ def _headings(pieces: Iterable[Piece], stem: str) -> Iterator[str]:
 
 
 def _within(heading: str) -> str:
-    """As it reads within a sentence: "Annual leave" with a small letter, "GDPR" as it is."""
+    """
+    Return the heading as it reads within a sentence: "Annual leave" in lower case, "GDPR"
+    unchanged.
+    """
     return heading[0].lower() + heading[1:] if heading[1:2].islower() else heading

@@ -1,4 +1,4 @@
-"""What a person says of an answer, on the page Ask and in a chat; and where all of it stands."""
+"""Feedback on answers, from the page Ask and from chats, and the page that lists it."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -34,7 +34,10 @@ _OF_ANSWER = ("question", "catalog_id", "file", "note")
 
 
 def page(request: Request) -> Response:
-    """Each with the address where it is asked again, unless its catalog is gone."""
+    """
+    Return the page of test questions, each with the address that asks it again, unless its catalog
+    is gone.
+    """
     mine = ask_page.catalogs_of(request).values()
     catalogs = {None, *(each.catalog_id for each in mine if each.deleting_since is None)}
     said = [
@@ -88,8 +91,8 @@ def _kept(
     request: Request, origin: FeedbackOrigin, given: Mapping[str, Any]
 ) -> FeedbackVerdict | None:
     """
-    What is kept by now: None if it was taken back. Raises ValidationError or CatalogNotFound. Whose
-    it is the sign-in says, and no form.
+    Save or withdraw the form's feedback, and return its verdict, or None if it was withdrawn. Its
+    user is the signed-in one, whatever the form says. Raises ValidationError or CatalogNotFound.
     """
     verdict = request.form.get("verdict", "")
     if verdict == _SAME:

@@ -16,7 +16,7 @@ _CATALOGS = 5  # that are looked through, where none is chosen
 
 
 def part(request: Request) -> Response:
-    """Options for the field, each with the names before the one that is typed."""
+    """Return options for the field, each with the names before the one that is typed."""
     choice = SearchChoice()
     with suppress(ValidationError):
         choice = choice_of(request.query)

@@ -25,7 +25,7 @@ _BYTES = 4096  # and so often for each of them, so that a text costs 16 write un
 
 
 class Growth:
-    """Keeps what is written so far; an answer takes no harm from a store that doesn't take it."""
+    """A listener that saves the text so far; a store that refuses it does the answer no harm."""
 
     def __init__(self, book: AgentRunBook, user_id: str, growing_id: str) -> None:
         self._book, self._user_id, self._id = book, user_id, growing_id
@@ -40,7 +40,7 @@ class Growth:
 
 
 def growth_of(request: Request) -> Hear | None:
-    """What to tell of a growing answer; None where nobody looks on."""
+    """Return the listener that shows a growing answer, or None if nobody watches it."""
     given = request.form.get("growing", "")
     if not _ID.fullmatch(given):
         return None
@@ -48,7 +48,7 @@ def growth_of(request: Request) -> Hear | None:
 
 
 def part(request: Request) -> Response:
-    """What is written so far of the answer that was asked for with that id."""
+    """Return the text so far of the answer with that id."""
     given = request.query.get("id", "")
     if not _ID.fullmatch(given):
         raise Refused(NOT_FOUND)

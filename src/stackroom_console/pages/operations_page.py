@@ -1,5 +1,5 @@
 """
-What whoever runs a deployment looks at: what is wrong, what waits and why, the pool, runs, figures.
+The operators' page: what is wrong, what waits and why, the pool, runs and figures.
 
 An operator sees whose catalogs there are, what they are called, how many documents they hold, and
 ids of documents: no text, no name of a file and no link to one, but of documents of their own.
@@ -42,7 +42,10 @@ class Wrong:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownExecution:
-    """`what` it works off. `link` shows it in AWS's console; None here, where there is none."""
+    """
+    A run of the state machine and `what` it works off. `link` shows it in AWS's console; None on a
+    laptop, which has none.
+    """
 
     run: RunExecution
     what: str
@@ -90,7 +93,7 @@ class ShownOperations:
 
     @property
     def wrong(self) -> list[Wrong]:
-        """What needs attention, what calls a person first."""
+        """The problems that need attention, the most urgent first."""
         found = [Wrong(told=f"Alarm: {each}", part="alarms-title") for each in self.raised]
         figures, backlog = self.overview.figures, self.overview.backlog
         for each in () if figures is None else figures.signals:
@@ -112,7 +115,7 @@ class ShownOperations:
 
     @property
     def raised(self) -> list[str]:
-        """Names of alarms."""
+        """The names of raised alarms."""
         figures = self.overview.figures
         if figures is None:
             return []
@@ -153,7 +156,7 @@ class ShownOperations:
 
     @property
     def dashboard(self) -> str | None:
-        """Where CloudWatch shows the whole dashboard; None on a laptop."""
+        """The address of the whole dashboard in CloudWatch; None on a laptop."""
         figures = self.overview.figures
         if figures is None:
             return None
@@ -161,7 +164,7 @@ class ShownOperations:
 
     @property
     def logs(self) -> str | None:
-        """Where CloudWatch lists the logs of our functions."""
+        """The address of our functions' logs in CloudWatch; None on a laptop."""
         figures = self.overview.figures
         if figures is None:
             return None
@@ -169,7 +172,7 @@ class ShownOperations:
         return self._in_cloudwatch(f"logsV2:log-groups$3FlogGroupNameFilter$3D{project}")
 
     def alarm(self, name: str) -> str | None:
-        """Where CloudWatch shows an alarm with its graph."""
+        """Return the address of an alarm with its graph in CloudWatch; None on a laptop."""
         return self._in_cloudwatch(f"alarmsV2:alarm/{quote(name)}")
 
     def _in_cloudwatch(self, place: str) -> str | None:
@@ -184,7 +187,7 @@ class ShownOperations:
 
 
 def _broken(runs: Iterable[RunExecution]) -> list[RunExecution]:
-    """Runs that failed, and that no later one has followed with success."""
+    """Return the runs that failed and that no later one has followed with success."""
     succeeded, broken = set[str](), list[RunExecution]()
     for each in sorted(runs, key=lambda run: run.began_at, reverse=True):
         if each.status == "SUCCEEDED":
@@ -195,7 +198,7 @@ def _broken(runs: Iterable[RunExecution]) -> list[RunExecution]:
 
 
 def _in_words(state: str | None) -> str:
-    """`WaitForIngestion` as "wait for ingestion"."""
+    """Return `WaitForIngestion` as "wait for ingestion"."""
     return "" if state is None else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", state).lower()
 
 
@@ -206,8 +209,8 @@ def _execution_in_aws(arn: str) -> str:
 
 def _in_aws(service: str, region: str, place: str) -> str:
     """
-    Where AWS's console shows something. No page of AWS's tells; tools that people publish make the
-    same addresses. If one is wrong, the console says so: the place names what is looked for.
+    Return an address in AWS's console. AWS documents none of them; tools that people publish make
+    the same ones. If one is wrong, the console says so: the place names what is looked for.
     """
     domains = {"cn": "amazonaws.cn", "us-gov": "amazonaws-us-gov.com"}
     domain = domains.get(region.rsplit("-", 2)[0], "aws.amazon.com")
@@ -219,7 +222,7 @@ def page(request: Request) -> Response:
 
 
 def part(request: Request) -> Response:
-    """Of the page what changes by itself."""
+    """Return the part of the page that changes by itself."""
     return _answered(request, "parts/operations_watched.html")
 
 
@@ -254,7 +257,7 @@ def shown_to(
 
 
 def _after(request: Request) -> str | None:
-    """Where an earlier page's catalogs end, as that page said it."""
+    """Return the place where an earlier page's catalogs end, as that page stated it."""
     given = request.query.get("after")
     if given is None:
         return None
@@ -296,7 +299,7 @@ def _watch(request: Request, overview: Overview) -> Watch:
 
 
 def _values(overview: Overview) -> object:
-    """What is shown of the figures, without when they were asked for."""
+    """Return the figures that the page shows, without the time at which they were read."""
     figures = overview.figures
     if figures is None:
         return None

@@ -25,7 +25,7 @@ SAMPLE_QUESTIONS = (
 
 
 def add(request: Request) -> Response:
-    """Whoever presses twice, or again after a failure, is sent what is missing and no more."""
+    """Add the sample's files that are missing, however often somebody presses the button."""
     catalog = _opened(request)
     for path in sorted(_FILES.iterdir()):
         with suppress(DocumentExists):
@@ -41,7 +41,7 @@ def add(request: Request) -> Response:
 
 
 def questions_of(catalog: Catalog) -> Sequence[str]:
-    """To ask of the sample; none of any other catalog."""
+    """Return questions to ask of the sample catalog; any other catalog has none."""
     return SAMPLE_QUESTIONS if catalog.description == _DESCRIPTION else ()
 
 

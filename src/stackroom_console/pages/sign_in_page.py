@@ -22,7 +22,7 @@ def front(request: Request) -> Response:
 
 
 def page(request: Request) -> Response:
-    """What it is, and the way to the provider. Whoever is signed in reads who they are."""
+    """Return the page that leads to the provider. Whoever is signed in reads who they are."""
     return_to = own_path(request.query.get("return_to"))
     return render(
         request,
@@ -92,14 +92,17 @@ def sign_out_everywhere(request: Request) -> Response:
 
 
 def _elsewhere(request: Request) -> str | None:
-    """Where the provider's own session ends; whoever is out here is out, even if it is down."""
+    """
+    Return the address that ends the provider's own session. Users are signed out here even if the
+    provider is down.
+    """
     with suppress(IssuerUnavailable):
         return request.console.issuer.sign_out_url(request.console.url)
     return None
 
 
 def _session(request: Request, token: str) -> Session:
-    """Raises Refused: a token that isn't for us is none."""
+    """Return the session of the provider's token. Raises Refused for a token that isn't for us."""
     console = request.console
     try:
         read = console.verifier.read(token)

@@ -28,7 +28,7 @@ _LONGEST_WORDS = 300  # characters of a passage's first and last words; citation
 
 @dataclass(frozen=True, kw_only=True)
 class TextPiece:
-    """Some of the text; `page` is told where one begins, and `is_passage` is what is marked."""
+    """A piece of the text. `page` is set where one begins, and `is_passage` marks it."""
 
     text: str
     page: int | None = None
@@ -38,8 +38,8 @@ class TextPiece:
 @dataclass(frozen=True, kw_only=True)
 class TextPart:
     """
-    `number` of `count`; `is_found` is None where no passage was asked for. The passage, or else the
-    part, begins on `page`.
+    A part of a text, `number` of `count`. `is_found` is None if no passage was asked for. The
+    passage, or else the part, begins on `page`.
     """
 
     pieces: tuple[TextPiece, ...]
@@ -75,7 +75,7 @@ def page(request: Request) -> Response:
 def part_of(
     pages: Sequence[Page], *, first: str = "", last: str = "", wanted: int | None = None
 ) -> TextPart:
-    """The part that is wanted by its number from 1, or else the one with that passage."""
+    """Return the part of that number, counted from 1, or else the one with the passage."""
     text = "".join(_lined(each.text) for each in pages)
     passage = located(text, first, last) if first else None
     bounds, starts = list(_bounds(text)), _starts(pages)
@@ -109,7 +109,9 @@ def _lined(text: str) -> str:
 
 
 def _bounds(text: str) -> Iterator[int]:
-    """Where the parts begin, at lines as far as there are any, and where the last one ends."""
+    """
+    Yield the beginning of each part, at lines as far as there are any, and the end of the last one.
+    """
     at = 0
     while at < len(text):
         yield at
@@ -119,7 +121,7 @@ def _bounds(text: str) -> Iterator[int]:
 
 
 def _starts(pages: Sequence[Page]) -> list[tuple[int, int | None]]:
-    """Where each page begins in the text, and its number."""
+    """Return the beginning of each page in the text, and its number."""
     starts, at = [], 0
     for each in pages:
         starts.append((at, each.number))

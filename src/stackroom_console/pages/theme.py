@@ -14,7 +14,7 @@ _SECONDS = 365 * 24 * 3600
 
 
 def choose(request: Request) -> Response:
-    """Every page from now on has it; the one that asked changes by script."""
+    """Save the theme for every page; the one that asked changes by script."""
     chosen = request.form.get("theme", "")
     if chosen not in THEMES:
         raise ValidationError(f"theme: Allowed: {', '.join(THEMES)}")
