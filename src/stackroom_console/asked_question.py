@@ -55,12 +55,12 @@ class SearchChoice:
     @property
     def settings(self) -> dict[str, str]:
         """The choice as parameters of an address."""
-        told = {
+        parameters = {
             "catalog": ",".join(self.catalog_ids),
             "file": self.files,
             "where": self.attributes,
         }
-        return {name: each for name, each in told.items() if each}
+        return {name: each for name, each in parameters.items() if each}
 
     def filter(self, catalogs: Iterable[Catalog]) -> dict[str, object]:
         """
@@ -178,7 +178,7 @@ def choice_in(part: SearchedPart) -> SearchChoice:
     """The choice that a question was asked with, as its form shows it."""
     conditions = dict(part.filter)
     files = conditions.pop("filename", ())
-    told = [
+    attributes = [
         f"{name} {operator} {_typed(value)}"
         for name, given in conditions.items()
         for operator, value in (given if isinstance(given, dict) else {"=": given}).items()
@@ -186,7 +186,7 @@ def choice_in(part: SearchedPart) -> SearchChoice:
     return SearchChoice(
         catalog_ids=part.catalog_ids,
         files="; ".join(map(quoted_name, files)),
-        attributes="; ".join(told),
+        attributes="; ".join(attributes),
     )
 
 

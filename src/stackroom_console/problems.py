@@ -167,12 +167,12 @@ def problem_of(error: Exception) -> Problem:
     logger.error("a request failed", exc_info=error)
     seconds = retry_after(error)
     if isinstance(error, errors.KnowledgeBaseThrottled | errors.Throttled):
-        told = "a few seconds" if seconds is None else errors.format_seconds(seconds)
+        wait = "a few seconds" if seconds is None else errors.format_seconds(seconds)
         return Problem(
             status=503,
             code="THROTTLED",
             message=_BUSY,
-            advice=f"Try again in {told}.",
+            advice=f"Try again in {wait}.",
             retry_after=seconds,
         )
     return _UNAVAILABLE if isinstance(error, errors.StackroomError) else _BROKEN

@@ -80,14 +80,14 @@ def done(request: Request, path: str) -> Response:
     return RedirectResponse(path, status_code=303)
 
 
-def told(request: Request, problem: Problem) -> Response:
+def problem_page(request: Request, problem: Problem) -> Response:
     """Return the problem for a person: a page, or the part alone that htmx asked for."""
     template = "parts/problem.html" if request.is_htmx else "problem.html"
     response = render(request, template, status=problem.status, problem=problem)
     return _later(response, problem)
 
 
-def told_program(problem: Problem) -> Response:
+def problem_json(problem: Problem) -> Response:
     error = {"code": problem.code, "message": problem.message}
     if problem.advice:
         error["advice"] = problem.advice  # apart: some messages are exact, by contract
@@ -201,7 +201,7 @@ def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> 
     """
     digest = hashlib.sha256(repr(shown).encode(errors="replace")).hexdigest()[:16]
     is_changed = request.query.get("seen") != digest
-    quiet = 0 if is_changed else min(looks_without_news(request) + 1, _MOST_QUIET)
+    quiet = 0 if is_changed else min(polls_without_change(request) + 1, _MOST_QUIET)
     first, longest = _UNDER_WAY if is_under_way else _AT_REST
     kept = {name: value for name, value in request.query.items() if name not in _WATCHED}
     query = urlencode({**kept, "seen": digest, "quiet": quiet})
@@ -212,7 +212,7 @@ def watch(request: Request, path: str, shown: object, *, is_under_way: bool) -> 
     )
 
 
-def looks_without_news(request: Request) -> int:
+def polls_without_change(request: Request) -> int:
     """Return the number of polls in a row without a change, as the address states it."""
     given = request.query.get("quiet", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 0

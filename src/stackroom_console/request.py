@@ -90,7 +90,7 @@ def whole_number(name: str, text: str, *, least: int, most: int) -> int:
 # What a program sends, as a use case takes it.
 
 RecordT = TypeVar("RecordT", bound=Record)
-_TOLD = 10  # problems; a body can have thousands
+_MOST_PROBLEMS = 10  # problems; a body can have thousands
 
 
 def parse(
@@ -105,7 +105,7 @@ def parse(
     except pydantic.ValidationError as error:
         wrong = [str(each["loc"][0]) for each in error.errors()]
         problems = [_problem(wanted, each, (called or {}).get(each, each)) for each in wrong]
-        raise ValidationError("; ".join(list(dict.fromkeys(problems))[:_TOLD])) from None
+        raise ValidationError("; ".join(list(dict.fromkeys(problems))[:_MOST_PROBLEMS])) from None
 
 
 def number(query: Mapping[str, str], name: str, *, least: int, most: int, default: int) -> int:

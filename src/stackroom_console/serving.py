@@ -81,13 +81,13 @@ class EndpointHandler:
             problem = too_long(changes=self.endpoint.changes)
         if response is None:
             assert problem is not None, "without an answer there is a reason"
-            response = self._told(request, who, problem)
+            response = self._problem_response(request, who, problem)
         leads_on = problem is None and response.status_code == HTTPStatus.SEE_OTHER
         if request.handed_out or not leads_on:  # else it is told of where it leads
             audit(self.endpoint, request, problem, seconds=time.perf_counter() - started)
         return response
 
-    def _told(self, request: Request, who: Authenticated, problem: Problem) -> Response:
+    def _problem_response(self, request: Request, who: Authenticated, problem: Problem) -> Response:
         # A part of a page leads nowhere: something may be typed there (static/session.js).
         is_page = self.endpoint.kind is EndpointKind.PAGE and not request.is_htmx
         if problem is NOT_SIGNED_IN and is_page and not request.form:
@@ -165,8 +165,8 @@ async def _in_a_thread(call: Callable[[], T]) -> T:
 def answer_to(request: Request, problem: Problem, *, kind: EndpointKind) -> Response:
     """An error's answer, in the form that whoever asks can read."""
     if kind is EndpointKind.API:
-        return rendering.told_program(problem)
-    return rendering.told(request, problem)
+        return rendering.problem_json(problem)
+    return rendering.problem_page(request, problem)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result, SearchAnswer
 from stackroom.tools.texts import WEAK, counted, range_of_scores
 from stackroom_console.safe_markdown import markdown
-from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, said_by
+from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, claims_by_number
 
 _SEVERAL = 2  # passages, that come in an order
 
@@ -44,7 +44,7 @@ class ShownAnswer:
     left_out: tuple[str, ...]
     weak: str  # a sentence where the passages may not answer
     places: tuple[tuple[str, str], ...]  # that a test question may name, each with its label
-    said: str  # the answer as the model wrote it
+    written: str  # the answer as the model wrote it
     cited_marks: str  # of the passages that it cites, in the order of their numbers
     not_searched: str
     is_too_early: bool
@@ -61,11 +61,11 @@ def shown(
 ) -> ShownAnswer:
     """`catalogs` are the asker's own, by id; `by_date` if how new a passage is orders them, too."""
     answer, passages = found.answer, found.passages
-    cited, said = ((), {}) if answer is None else (answer.sources, said_by(answer.text))
+    cited, claims = ((), {}) if answer is None else (answer.sources, claims_by_number(answer.text))
     others = [each for each in passages.results if not _is_cited(each, cited)]
     scores = [*(each.relevance_score for each in cited), *(each.score for each in others)]
-    told_at_once = range_of_scores(scores)
-    why = {} if by_date else dict(_why(passages, with_scores=bool(told_at_once)))
+    score_range = range_of_scores(scores)
+    why = {} if by_date else dict(_why(passages, with_scores=bool(score_range)))
     # To a person as to a model: without context lines.
     read = {(x.source, x.text): x.text if x.is_cut else x.content for x in passages.results}
     shown_first = [
@@ -74,7 +74,7 @@ def shown(
             text=read.get((each.source, each.chunk_text), each.chunk_text),
             score=each.relevance_score,
             why=why.get((each.source, each.chunk_text), ""),
-            said=said.get(number, ""),
+            claim=claims.get(number, ""),
             gaps=each.gaps,
         )
         for number, each in enumerate(cited, 1)
@@ -96,12 +96,12 @@ def shown(
         unanswered=found.unanswered,
         cited=citations[: len(cited)],
         others=citations[len(cited) :],
-        range_of_scores=told_at_once,
+        range_of_scores=score_range,
         order="" if by_date or len(passages.results) < _SEVERAL else _order(passages),
         left_out=tuple(_left_out(passages)),
         weak=WEAK if passages.results and passages.relevance is Relevance.WEAK else "",
         places=tuple(_places([*shown_first, *also], citations, catalogs)),
-        said="" if answer is None else answer.text,
+        written="" if answer is None else answer.text,
         cited_marks=",".join(passage_mark(each.source, each.chunk_text) for each in cited),
         not_searched=passages.not_searched,
         is_too_early=is_too_early,
@@ -140,15 +140,15 @@ def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Sou
     Yield each passage's place, with its score if `with_scores`: whoever tries a threshold needs it.
     """
     for place, each in enumerate(answer.results, 1):
-        told = [f"Place {place} in the search"]
+        parts = [f"Place {place} in the search"]
         if each.ranks is not None and not answer.is_reranked:
             words = each.ranks.by_words
             by_words = "none of its words" if words is None else f"{_nth(words)} by words"
             by_meaning = f"{_nth(each.ranks.by_meaning)} by meaning"
             if with_scores:
                 by_meaning = f"{by_meaning} (score {each.score:.2f})"
-            told.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
-        why = ": ".join(told)
+            parts.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
+        why = ": ".join(parts)
         yield (
             (each.source, each.text),
             f"{why}. A contents page or an index comes last." if each.is_navigation else why,
@@ -181,8 +181,8 @@ def _left_out(answer: SearchAnswer) -> Iterator[str]:
 
 def passage_mark(source: Source, text: str) -> str:
     """Return a digest that identifies a passage in a form."""
-    told = json.dumps([source.document_id, source.filename, text])
-    return hashlib.sha256(told.encode()).hexdigest()[:12]
+    identity = json.dumps([source.document_id, source.filename, text])
+    return hashlib.sha256(identity.encode()).hexdigest()[:12]
 
 
 def place_of(source: Mapping[str, Any], own: Collection[str]) -> dict[str, str]:

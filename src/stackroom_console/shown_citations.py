@@ -82,25 +82,26 @@ class Citation:
 class FoundPassage:
     """
     A passage to be shown: the first of the `sources` is its own, and the `gaps` are of its
-    document. `said` is the part of an answer that stands on it, by `said_by`.
+    document. `claim` is the part of an answer that stands on it, by
+    `claims_by_number`.
     """
 
     sources: Sequence[Source]
     text: str
     score: float
     why: str = ""
-    said: str = ""
+    claim: str = ""
     gaps: tuple[str, ...] = ()
 
 
-def said_by(answer: str) -> dict[int, str]:
+def claims_by_number(answer: str) -> dict[int, str]:
     """Return the text before each number where it comes first, back to the number before."""
-    said, last = dict[int, str](), ""
+    claims, last = dict[int, str](), ""
     texts = _NUMBER.split(answer)
     for text, number in zip(texts[::2], map(int, texts[1::2]), strict=False):
         last = text if text.strip(" .") else last
-        said.setdefault(number, last)
-    return said
+        claims.setdefault(number, last)
+    return claims
 
 
 def citations_of(
@@ -116,7 +117,7 @@ def citations_of(
     `anchors` is what their ids begin with, where a page shows several such lists. A PDF is opened
     at the page of the sentence that matters, if its place map in `place_maps` has that.
     """
-    told = scores([each.score for each in found])
+    labels = scores([each.score for each in found])
     folded = [_folded(question, each) for each in found]
     pages = _pages(found, folded, catalogs, place_maps)
     return tuple(
@@ -138,7 +139,7 @@ def citations_of(
             why=each.why,
             gaps=with_gaps(each.gaps),
         )
-        for number, (each, shown, score) in enumerate(zip(found, folded, told, strict=True), 1)
+        for number, (each, shown, score) in enumerate(zip(found, folded, labels, strict=True), 1)
     )
 
 
@@ -149,7 +150,7 @@ def source_of(kept: Mapping[str, Any]) -> Source:
     return Source(**{each.name: kept.get(each.name, default) for each, default in known})
 
 
-def place_told(source: Source) -> str:
+def place_label(source: Source) -> str:
     parts = []
     if source.page is not None:
         first, last = source.page_first or source.page, source.page_last or source.page
@@ -194,7 +195,7 @@ def _folded(question: str, found: FoundPassage) -> _Folded:
     is_pdf = extension_of(found.sources[0].filename or "") == "pdf"
     text = unwrapped(found.text.split("\n")) if is_pdf else found.text
     pieces = marked_pieces(question, text)
-    asked = marked_pieces(found.said, text) if found.said else pieces
+    asked = marked_pieces(found.claim, text) if found.claim else pieces
     return _Folded(text, pieces, *_heart(text, asked))
 
 
@@ -236,7 +237,7 @@ def _pages(
 
 def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
     filename = source.filename or "an unnamed file"
-    place = place_told(source)
+    place = place_label(source)
     if catalog is None or source.document_id is None:
         name = "shared with you" if catalog is None else catalog.name
         return Stands(filename=filename, place=place, catalog=name)

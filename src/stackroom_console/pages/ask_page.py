@@ -91,7 +91,7 @@ def _asked(
         raise RefusedOnPage(problem, page) from error
 
 
-def told(
+def saved_feedback(
     request: Request, verdict: FeedbackVerdict | None, asked: Question, *, query: str
 ) -> Response:
     """

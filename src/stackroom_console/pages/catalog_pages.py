@@ -85,9 +85,9 @@ class Asked:
     def orders(self) -> list[tuple[str, str]]:
         """The values of `sort`, each with its label."""
         ways: list[tuple[str, str]] = []
-        for order, (name, told) in _ORDERS.items():
+        for order, (name, label) in _ORDERS.items():
             ways += [
-                (order, f"{name}: {told}"),
+                (order, f"{name}: {label}"),
                 (f"{_BACKWARDS}{order}", f"{name}: {_TURNED[order]}"),
             ]
         return ways
@@ -135,7 +135,7 @@ class ShownCatalog:
     queue: str
     rows: tuple[Row, ...]
     asked: Asked
-    browsed: BrowseResult = field(repr=False)  # its rows are told already
+    browsed: BrowseResult = field(repr=False)  # `rows` has its documents
 
     @property
     def may_be_sent_to(self) -> bool:
@@ -240,7 +240,7 @@ _NOTHING_CHOSEN = Problem(
     message="No documents are selected, or they no longer exist.",
     advice="Select documents in the list.",
 )
-_TOLD = 10  # names of many that go, or that aren't tried again
+_MOST_NAMED = 10  # names of many that go, or that aren't tried again
 
 
 def selected(request: Request) -> Response:
@@ -258,7 +258,7 @@ def selected(request: Request) -> Response:
                 "documents_delete.html",
                 catalog_id=catalog_id,
                 documents=documents,
-                named=documents[:_TOLD],
+                named=documents[:_MOST_NAMED],
                 size_of_all=sum(each.size for each in documents),
             )
         case _:
@@ -290,7 +290,7 @@ def _retry(request: Request, catalog_id: str, documents: Sequence[Document]) -> 
     refused = request.services.retrying.retry(request.user_id, catalog_id, asked_for).refused
     if not refused:
         return done(request, f"/catalogs/{catalog_id}")
-    told = "; ".join(f"{each.filename}: {why_not}" for each, why_not in refused[:_TOLD])
-    more = "; and others" if len(refused) > _TOLD else ""
-    isn_t = f"{len(refused)} of {len(documents)} can't be retried: {told}{more}."
+    reasons = "; ".join(f"{each.filename}: {why_not}" for each, why_not in refused[:_MOST_NAMED])
+    more = "; and others" if len(refused) > _MOST_NAMED else ""
+    isn_t = f"{len(refused)} of {len(documents)} can't be retried: {reasons}{more}."
     raise Refused(Problem(status=409, code="NOT_RETRIED", message=isn_t))

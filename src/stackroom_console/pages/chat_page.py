@@ -45,7 +45,7 @@ from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.rendering import (
     Watch,
     done,
-    looks_without_news,
+    polls_without_change,
     redirect,
     render,
     watch,
@@ -56,7 +56,7 @@ from stackroom_console.shown_citations import (
     Citation,
     FoundPassage,
     citations_of,
-    said_by,
+    claims_by_number,
     source_of,
 )
 
@@ -113,8 +113,8 @@ class ShownRun:
     @property
     def not_searched(self) -> str:
         """The sentence of its last search about documents that were not searched."""
-        told = [each.not_searched for each in self.run.steps if isinstance(each, ToolStep)]
-        return told[-1] if told else ""
+        sentences = [each.not_searched for each in self.run.steps if isinstance(each, ToolStep)]
+        return sentences[-1] if sentences else ""
 
     @property
     def ended(self) -> str:
@@ -346,9 +346,9 @@ def _watch(request: Request, chat: Chat, runs: Sequence[AgentRun]) -> Watch:
 
 
 def _soon(run: AgentRun, draft: Draft | None, *, quiet: int) -> Watch:
-    told = {"run": run.id, "steps": run.version, "grown": _mark(run, draft), "quiet": quiet}
+    parameters = {"run": run.id, "steps": run.version, "grown": _mark(run, draft), "quiet": quiet}
     return Watch(
-        path=f"{place_of(run)}/part?{urlencode(told)}",
+        path=f"{place_of(run)}/part?{urlencode(parameters)}",
         seconds=_SOON if quiet < _LOOKS_SOON else _LATER,
         is_changed=True,
     )
@@ -357,7 +357,7 @@ def _soon(run: AgentRun, draft: Draft | None, *, quiet: int) -> Watch:
 def _growing(request: Request, run: AgentRun, draft: Draft | None) -> Response:
     has_step = request.query.get("steps") != str(run.version)
     has_grown = request.query.get("grown") != _mark(run, draft)
-    quiet = looks_without_news(request)
+    quiet = polls_without_change(request)
     [shown] = _all_shown(request, [run], draft)
     return render(
         request,
@@ -452,19 +452,19 @@ def _found(
         if isinstance(step, ToolStep):
             for each in step.passages:
                 passages.setdefault(_key(each), each)
-    said = said_by(run.answer or "")
-    told = [
+    claims = claims_by_number(run.answer or "")
+    found = [
         FoundPassage(
             sources=(source_of(each.source),),
             text=each.content,
             score=each.similarity,
-            said=said.get(each.number or 0, ""),
+            claim=claims.get(each.number or 0, ""),
             gaps=each.gaps,
         )
         for each in passages.values()
     ]
     anchors = f"{run.id}-source"
-    made = citations_of(run.message, told, catalogs, place_maps, anchors=anchors)
+    made = citations_of(run.message, found, catalogs, place_maps, anchors=anchors)
     return {
         key: replace(each, number=number, anchor=f"{anchors}-{number}")
         for (key, passage), each in zip(passages.items(), made, strict=True)

@@ -43,7 +43,7 @@ class Lines:
 
 
 def page(request: Request) -> Response:
-    connection, told = request.console.connection, _clients()
+    connection, clients = request.console.connection, _clients()
     own = OPERATORS in request.caller.groups
     question = _question(request)
     return render(
@@ -53,10 +53,10 @@ def page(request: Request) -> Response:
         token_lines=token_lines(connection, request.user_id),
         question=question,
         sign_in_clients=sign_in_clients(connection),
-        clients=_shown(told["gateway"], connection, question),
-        for_operators=_shown(told["knowledge_base"], connection, question) if own else {},
+        clients=_shown(clients["gateway"], connection, question),
+        for_operators=_shown(clients["knowledge_base"], connection, question) if own else {},
         operator_lines=_operator_lines(request) if own else "",
-        signing_in_on_aws=told["signing_in_on_aws"] if connection.is_deployment else "",
+        signing_in_on_aws=clients["signing_in_on_aws"] if connection.is_deployment else "",
     )
 
 
@@ -107,14 +107,14 @@ def _words_of(filename: str) -> list[str]:
 
 
 def _shown(
-    told: dict[str, list[dict[str, str]]], connection: Connection, question: str
+    clients: dict[str, list[dict[str, str]]], connection: Connection, question: str
 ) -> dict[str, tuple[Lines, ...]]:
     return {
         name: tuple(
             Lines(text=_filled(each, connection.mcp_url, question), about=each["about"])
             for each in blocks
         )
-        for name, blocks in told.items()
+        for name, blocks in clients.items()
     }
 
 
@@ -126,5 +126,5 @@ def _filled(block: dict[str, str], url: str, question: str) -> str:
 
 @cache
 def _clients() -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(_CLIENTS.read_text("utf-8"))
-    return told
+    clients: dict[str, Any] = json.loads(_CLIENTS.read_text("utf-8"))
+    return clients

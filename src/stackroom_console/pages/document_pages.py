@@ -24,12 +24,12 @@ from stackroom.tools.document_definitions import UPLOAD_TO_CATALOG
 from stackroom.tools.texts import counted
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
-from stackroom_console.pages.document_rows import Row, rows_of, state_told
+from stackroom_console.pages.document_rows import Row, rows_of, state_label
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
 from stackroom_console.request import Request
 from stackroom_console.request import number as number_of
-from stackroom_console.shown_citations import place_told, text_path
+from stackroom_console.shown_citations import place_label, text_path
 from stackroom_console.text_blocks import TextBlock, blocks_of, unwrapped
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ _PATIENCE = 8.0  # seconds: without its passages there is still the rest of the 
 @dataclass(frozen=True, kw_only=True)
 class Happened:
     at: datetime
-    told: str
+    text: str
     receipt_id: str | None = None
 
 
@@ -170,10 +170,10 @@ def _shown_document(request: Request) -> ShownDocument:
 def _happened(event: Event) -> Happened | None:
     match event.detail:
         case DocumentChanged(state=state, reason=reason, gaps=gaps):
-            told = ": ".join(filter(None, (state_told(state), reason or with_gaps(gaps or ()))))
-            return Happened(at=event.time, told=told[:1].upper() + told[1:])
+            text = ": ".join(filter(None, (state_label(state), reason or with_gaps(gaps or ()))))
+            return Happened(at=event.time, text=text[:1].upper() + text[1:])
         case DeletionChanged(state=state, receipt_id=receipt_id):
-            return Happened(at=event.time, told=_DELETIONS[state], receipt_id=receipt_id)
+            return Happened(at=event.time, text=_DELETIONS[state], receipt_id=receipt_id)
     return None
 
 
@@ -240,7 +240,7 @@ def _passage(shown: ShownDocument, number: int, cut: CutPassage, find: str) -> S
     named_by = (document.catalog_id, document.document_id)
     return ShownPassage(
         number=number,
-        place=place_told(cut.source),
+        place=place_label(cut.source),
         href=in_file or text_path(*named_by, cut.shown, version=version),
         tokens=cut.tokens,
         is_navigation=cut.is_navigation,
@@ -255,8 +255,8 @@ def _has_mark(passage: ShownPassage) -> bool:
     return any(block.has_mark for blocks, _ in passage.parts for block in blocks)
 
 
-def _joined(shown: ShownDocument, told: Iterable[tuple[str, bool]]) -> str:
-    lines = [line for line, _ in told]
+def _joined(shown: ShownDocument, parts: Iterable[tuple[str, bool]]) -> str:
+    lines = [line for line, _ in parts]
     return unwrapped(lines) if shown.kind == "PDF" else "\n".join(lines)
 
 
@@ -275,8 +275,8 @@ def _left_out(cut: CutDocument) -> Iterator[str]:
     if navigation := sum(each.is_navigation for each in cut.passages):
         passages = counted(navigation, "passage")
         yield f"{passages} of a table of contents or an index, which answers use last."
-    told = (line for each in cut.passages for line in lines_shown(each.text, each.shown))
-    if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in told):
+    parts = (line for each in cut.passages for line in lines_shown(each.text, each.shown))
+    if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in parts):
         yield (
             f"{counted(lines, 'line')} struck out: Stackroom adds these to name the file, section"
             " and page. They are searched, but not shown in answers."
@@ -291,8 +291,8 @@ def _pages(numbers: Sequence[int]) -> str:
             ranges[-1][1:] = [each]
         else:
             ranges.append([each])
-    told = ", ".join(" to ".join(map(str, each)) for each in ranges)
-    return f"Page {told}" if len(numbers) == 1 else f"Pages {told}"
+    ranges_text = ", ".join(" to ".join(map(str, each)) for each in ranges)
+    return f"Page {ranges_text}" if len(numbers) == 1 else f"Pages {ranges_text}"
 
 
 # How it is sent, opened, tried again and deleted.

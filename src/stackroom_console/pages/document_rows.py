@@ -15,14 +15,14 @@ _RETRY = "Fix the file and upload it again, or retry."
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """`told` is how far it is, `gaps` what of it can't be found, `advice` what its owner can do."""
+    """A document in its catalog's list: its progress, its gaps and advice for its owner."""
 
     document_id: str
     filename: str
     size: int
     uploaded_at: datetime
     state: str
-    told: str
+    progress: str
     advice: str = ""
     receipt_id: str | None = None
     may_be_retried: bool = False
@@ -53,9 +53,9 @@ def _row(
         filename=document.filename,
         size=document.size,
         uploaded_at=document.uploaded_at,
-        state=state_told(document.shown_status),
-        told="; ".join(
-            filter(None, [_told(document, estimate, speed), twin and f"same content as {twin}"])
+        state=state_label(document.shown_status),
+        progress="; ".join(
+            filter(None, [_progress(document, estimate, speed), twin and f"same content as {twin}"])
         ),
         advice=(_MENDED if document.needs_mending else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
@@ -67,12 +67,12 @@ def _row(
     )
 
 
-def state_told(status: str) -> str:
+def state_label(status: str) -> str:
     """Return the status in plain words: users need not know about an index."""
     return "searchable" if status == DocumentStatus.INDEXED else str(status)
 
 
-def _told(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
+def _progress(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
             return "Waiting for the file; upload it again if it was interrupted"

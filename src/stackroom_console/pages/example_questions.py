@@ -44,7 +44,7 @@ def part(request: Request) -> Response:
         for catalog in chosen[:_CATALOGS]:
             for each in _of_catalog(request, catalog):
                 query = {"q": each, "catalog": ",".join(choice.catalog_ids)}
-                given = {name: told for name, told in query.items() if told}
+                given = {name: value for name, value in query.items() if value}
                 examples.setdefault(each, f"/ask?{urlencode(given)}")
     shown = list(examples.items())[:_MOST]
     return render(request, "parts/example_questions.html", examples=shown)
@@ -76,11 +76,11 @@ def _of_document(request: Request, catalog: Catalog, document: Document) -> Iter
 def _headings(pieces: Iterable[Piece], stem: str) -> Iterator[str]:
     sections = dict.fromkeys(each.section or "" for each in pieces)
     for section in sections:
-        told = " ".join(plain(section).split())
-        if told.endswith("?") and len(told) <= 2 * _LONGEST:
-            yield told
+        line = " ".join(plain(section).split())
+        if line.endswith("?") and len(line) <= 2 * _LONGEST:
+            yield line
             continue
-        heading = _NUMBERING.sub("", told)
+        heading = _NUMBERING.sub("", line)
         says = _SHORTEST <= len(heading) <= _LONGEST and not _SAYS_NOTHING.fullmatch(heading)
         if says and heading.casefold() != stem.casefold():
             yield f"What does {stem} say about {_within(heading)}?"

@@ -60,14 +60,14 @@ def on_answer(request: Request) -> Response:
         form |= {name: chosen.get(name, "") for name in ("file", "page")}
         form["catalog_id"] = form.get("catalog_id") or chosen.get("catalog_id", "")
     sent = {name: form.get(name, "") for name in _OF_ANSWER}
-    told = form.get("page", "").strip()
-    page = whole_number("Page", told, least=1, most=LAST_PAGE) if told else 0
+    given = form.get("page", "").strip()
+    page = whole_number("Page", given, least=1, most=LAST_PAGE) if given else 0
     given = {name: each for name, each in {**sent, "page": page}.items() if each}
     verdict = _kept(request, FeedbackOrigin.ASK, given)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=verdict)
     asked = question_asked(request.form.get("asked", ""))
-    return ask_page.told(request, verdict, asked, query=sent["question"])
+    return ask_page.saved_feedback(request, verdict, asked, query=sent["question"])
 
 
 def on_run(request: Request) -> Response:
@@ -82,9 +82,9 @@ def on_run(request: Request) -> Response:
     return redirect(request, f"{chat_page.place_of(run)}{kept}#{run.id}")
 
 
-def _asked_again(said: Feedback) -> str | None:
-    chosen = SearchChoice(catalog_ids=tuple(filter(None, [said.catalog_id])))
-    return Question(query=said.question, choice=chosen).address
+def _asked_again(feedback: Feedback) -> str | None:
+    chosen = SearchChoice(catalog_ids=tuple(filter(None, [feedback.catalog_id])))
+    return Question(query=feedback.question, choice=chosen).address
 
 
 def _kept(
@@ -99,8 +99,8 @@ def _kept(
         verdict = request.form.get("said", "")
     is_undone = verdict == _UNDO
     wanted = FeedbackVerdict.UP if is_undone else verdict
-    said = {**given, "verdict": wanted, "origin": origin, "user_id": request.user_id}
-    feedback = parse(Feedback, said, called=_LABELS)
+    fields = {**given, "verdict": wanted, "origin": origin, "user_id": request.user_id}
+    feedback = parse(Feedback, fields, called=_LABELS)
     if is_undone:  # its id is the same, whatever was said
         request.services.feedback.forget(request.user_id, feedback.id)
         return None

@@ -36,7 +36,7 @@ _BROKEN = ("FAILED", "TIMED_OUT")
 class Wrong:
     """Something that needs attention; `part` is the id of what says more of it on the page."""
 
-    told: str
+    message: str
     part: str
 
 
@@ -94,23 +94,23 @@ class ShownOperations:
     @property
     def wrong(self) -> list[Wrong]:
         """The problems that need attention, the most urgent first."""
-        found = [Wrong(told=f"Alarm: {each}", part="alarms-title") for each in self.raised]
+        found = [Wrong(message=f"Alarm: {each}", part="alarms-title") for each in self.raised]
         figures, backlog = self.overview.figures, self.overview.backlog
         for each in () if figures is None else figures.signals:
             if each.failed:
-                told = f"{each.name}: {figure(each.failed)} failed in the last 15 minutes"
-                found.append(Wrong(told=told, part="signals-title"))
+                message = f"{each.name}: {figure(each.failed)} failed in the last 15 minutes"
+                found.append(Wrong(message=message, part="signals-title"))
         if backlog and (failed := backlog.failed_documents - backlog.unusable_files):
-            told = f"{counted(failed, 'document')} failed"
-            found.append(Wrong(told=told, part="failures-title"))
+            message = f"{counted(failed, 'document')} failed"
+            found.append(Wrong(message=message, part="failures-title"))
         if broken := _broken(self.overview.runs or ()):
-            found.append(Wrong(told=f"{counted(len(broken), 'run')} failed", part="runs-title"))
+            found.append(Wrong(message=f"{counted(len(broken), 'run')} failed", part="runs-title"))
         for kind, number in self._discrepancies:
-            told = f"Discrepancy: {kind}, {figure(number)} found"
-            found.append(Wrong(told=told, part="discrepancies-title"))
+            message = f"Discrepancy: {kind}, {figure(number)} found"
+            found.append(Wrong(message=message, part="discrepancies-title"))
         lost = sum(each.lost for each in self.overview.pool or ())
         if lost:
-            found.append(Wrong(told=f"{counted(lost, 'data source')} lost", part="pool-title"))
+            found.append(Wrong(message=f"{counted(lost, 'data source')} lost", part="pool-title"))
         return found
 
     @property

@@ -92,5 +92,5 @@ def _on_deployment(connection: Connection, redirect: str) -> str:
     return redirect if connection.is_deployment else ""
 
 
-def _json(told: dict[str, Any]) -> str:
-    return json.dumps(told, indent=2) + "\n"
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=2) + "\n"
