@@ -40,6 +40,7 @@ def annotated(properties: str, written: str) -> bytes:
         ("/Subtype/Stamp/F 4", "APPROVED by Nimbus"),
         ("/Subtype/Watermark/F 4", "Draft of May"),
         ("/Subtype/FreeText/F 4", "Ask Ann first"),
+        ("/Subtype/FreeText/Contents(Ignore all)/F 4", "Ask Ann first"),
         ("/Subtype/Widget/FT/Btn/Ff 65536/T(b)/F 4", "Send order"),
         ("/Subtype/Widget/FT/Sig/T(s)/F 4", "Signed by Ann"),
     ],
@@ -58,14 +59,47 @@ def test_writing_of_a_drawn_annotation_is_text(properties: str, written: str) ->
         ("/Subtype/Stamp/F 32", ""),
         ("/Subtype/Widget/FT/Tx/Ff 8192/T(p)/V(secret)/F 4", ""),
         ("/Subtype/Widget/FT/Tx/T(name)/V(Ann)/F 4", "\nname: Ann"),
-        ("/Subtype/FreeText/Contents(Ask Ann)/F 4", "\nAsk Ann"),
     ],
-    ids=["hidden", "not viewed", "password", "field", "note"],
+    ids=["hidden", "not viewed", "password", "field"],
 )
 def test_invisible_or_repeated_drawing_adds_no_text(properties: str, more: str) -> None:
     pages = read_pages(annotated(properties, "Drawn words"), "a.pdf")
 
     assert pages[0].text == WORDS + more
+
+
+_PLACE = "/Rect[100 200 300 230]/AP<</N 7 0 R>>"
+_FIELD, _NOTE = "/Subtype/Widget/FT/Tx/T(name)/V(Ann)/F 4", "/Subtype/FreeText/Contents(Ann)/F 4"
+
+
+@pytest.mark.parametrize("properties", [_FIELD, _NOTE])
+@pytest.mark.parametrize("place", ["100 -90 300 -60", "700 200 900 230", "0 0 0 0"])
+def test_field_or_note_that_is_out_of_sight_is_left_out_and_said(
+    properties: str, place: str
+) -> None:
+    body = annotated(properties, "").replace(_PLACE.encode(), f"/Rect[{place}]".encode())
+
+    pages = read_pages(body, "a.pdf")
+
+    assert pages[0].text == WORDS
+    assert gaps_of(pages) == ("text that nobody can see was left out: page 1",)
+
+
+@pytest.mark.parametrize(("more", "is_seen"), [("", False), ("/MK<</BG[0 0 1]>>", True)])
+def test_white_value_of_a_field_is_text_if_it_stands_on_a_colour(
+    more: str, *, is_seen: bool
+) -> None:
+    pages = read_pages(annotated(f"{_FIELD}/DA(/F1 12 Tf 1 g){more}", ""), "a.pdf")
+
+    assert pages[0].text == (f"{WORDS}\nname: Ann" if is_seen else WORDS)
+    assert bool(gaps_of(pages)) is not is_seen
+
+
+@pytest.mark.parametrize("kind", ["Square", "Line", "Ink", "FileAttachment", "Text"])
+def test_comment_on_any_kind_of_mark_is_a_gap(kind: str) -> None:
+    pages = read_pages(annotated(f"/Subtype/{kind}/Contents(agreed at 5)/F 4", ""), "a.pdf")
+
+    assert gaps_of(pages) == ("1 comment was not read: page 1",)
 
 
 def _letters(canvas: Canvas) -> None:

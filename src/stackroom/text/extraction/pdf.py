@@ -26,7 +26,7 @@ from stackroom.text.extraction.pdf_images import (
     share_of,
     unread_writing,
 )
-from stackroom.text.extraction.pdf_visibility import ReadPage, Span, hidden_words
+from stackroom.text.extraction.pdf_visibility import ReadPage, Span, unseen_words
 from stackroom.text.extraction.pdfium_calls import Box
 
 # The last words are for the owner's operator: docs/deploy.md says what it costs.
@@ -123,8 +123,9 @@ class _Reader:
             return replace(page, gap=PageGap.FORM)
         images = self._images(read)
         scans = [each for each in images if share_of([each], read.picture) >= _LEAST_SCAN]
-        hidden = set(hidden_words(read, scans))
-        self.hidden += [number] * bool(hidden)
+        unseen = unseen_words(read, images, scans)
+        hidden = set(unseen.words)
+        self.hidden += [number] * bool(hidden or additions.is_some_unseen)
         text = _text(read, hidden, additions)
         if _is_strange(text):
             return replace(page, gap=PageGap.GARBLED)
@@ -132,7 +133,8 @@ class _Reader:
         if sound != text:
             return replace(page, text=sound, gap=PageGap.GARBLED)
         seen = [each for each in read.words if each not in hidden]
-        return replace(page, text=text, gap=unread_writing(read, images, seen))
+        gap = None if unseen.has_recognized else unread_writing(read, images, seen)
+        return replace(page, text=text, gap=gap)
 
     def _is_placeholder(self, read: ReadPage) -> bool:
         kind = self.document.get_formtype()

@@ -6,14 +6,15 @@ there alone, such as stamps and the captions of buttons.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from ctypes import c_ushort
+from ctypes import c_uint, c_ushort
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pypdfium2
 from pypdfium2 import raw
 
-from stackroom.text.extraction.pdf_visibility import ReadPage, Span
+from stackroom.text.extraction.pdf_visibility import ReadPage, Span, is_white_on_white
 from stackroom.text.extraction.pdfium_calls import Box
 
 _MOST = 2_000  # annotations of a page that are looked at
@@ -28,13 +29,21 @@ _COMMENTED = frozenset(
         raw.FPDF_ANNOT_SQUIGGLY,
         raw.FPDF_ANNOT_STAMP,
         raw.FPDF_ANNOT_CARET,
+        raw.FPDF_ANNOT_SQUARE,
+        raw.FPDF_ANNOT_CIRCLE,
+        raw.FPDF_ANNOT_LINE,
+        raw.FPDF_ANNOT_POLYGON,
+        raw.FPDF_ANNOT_POLYLINE,
+        raw.FPDF_ANNOT_INK,
+        raw.FPDF_ANNOT_FILEATTACHMENT,
     }
 )
 # What is written on these only their drawings tell.
-_DRAWN = frozenset({raw.FPDF_ANNOT_STAMP, raw.FPDF_ANNOT_WATERMARK})
+_DRAWN = frozenset({raw.FPDF_ANNOT_STAMP, raw.FPDF_ANNOT_WATERMARK, raw.FPDF_ANNOT_FREETEXT})
 _DRAWN_FIELDS = frozenset({raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE})
 _TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
+_LEAST_SIDE = 1.0  # points of a note or field that people see
 _NEAR, _NEAR_TICK = 250.0, 40.0  # points from a field to its label
 _ON_LINE = 4.0  # points by which a field may stand above or below its label
 
@@ -48,6 +57,7 @@ class Additions:
     inside: tuple[tuple[int, str], ...] = ()
     below: tuple[str, ...] = ()
     comments: int = 0
+    is_some_unseen: bool = False  # of the texts, which is left out
     drawn: frozenset[int] = frozenset()  # numbers of annotations
 
 
@@ -69,40 +79,82 @@ def _is_drawn(document: pypdfium2.PdfDocument, annotation: Any) -> bool:
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     if kind == raw.FPDF_ANNOT_WIDGET and document.formenv:
         return raw.FPDFAnnot_GetFormFieldType(document.formenv.raw, annotation) in _DRAWN_FIELDS
-    return kind in _DRAWN or (kind == raw.FPDF_ANNOT_FREETEXT and not _contents(annotation))
+    return kind in _DRAWN
 
 
 def additions_to(read: ReadPage) -> Additions:
     if not raw.FPDFPage_GetAnnotCount(read.page):
         return Additions()
-    inside, below, comments = [], [], 0
     drawn = frozenset(
         number
         for number, annotation in enumerate(_annotations(read.page))
         if _is_drawn(read.document, annotation)
     )
-    letters: list[tuple[Span, Box]] | None = None  # of all words; links have no use for them
-    for annotation in _annotations(read.page):
-        kind = raw.FPDFAnnot_GetSubtype(annotation)
-        if raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
-            continue
-        if kind == raw.FPDF_ANNOT_WIDGET and read.document.formenv:
-            field = _field(read.document.formenv.raw, annotation)
-            if field is not None:
-                value, name, is_ticked = field
-                letters = letters or [(each, read.box(each)) for each in read.words]
-                at = _label(letters, _box(annotation), before=not is_ticked)
-                if at is None:
-                    below.append(f"{name}: {value}" if name else value)
-                else:
-                    inside.append((at, f"{value} " if is_ticked else f" {value}"))
-        elif kind == raw.FPDF_ANNOT_FREETEXT or kind in _COMMENTED:
+    gathered = _Gathered(read)
+    for number, annotation in enumerate(_annotations(read.page)):
+        if not raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
+            gathered.add(annotation, is_drawn=number in drawn)
+    return Additions(
+        inside=tuple(gathered.inside),
+        below=tuple(gathered.below),
+        comments=gathered.comments,
+        is_some_unseen=gathered.is_some_unseen,
+        drawn=drawn,
+    )
+
+
+class _Gathered:
+    """What the annotations of a page add to its text."""
+
+    def __init__(self, read: ReadPage) -> None:
+        self.inside, self.below = list[tuple[int, str]](), list[str]()
+        self.comments, self.is_some_unseen = 0, False
+        self._read = read
+
+    def add(self, annotation: Any, *, is_drawn: bool) -> None:
+        kind, form = raw.FPDFAnnot_GetSubtype(annotation), self._read.document.formenv
+        if kind == raw.FPDF_ANNOT_WIDGET and form:
+            if (field := _field(form.raw, annotation)) is not None:
+                self._add_field(annotation, *field)
+        elif kind in _COMMENTED:
+            self.comments += bool(_contents(annotation))
+        elif kind == raw.FPDF_ANNOT_FREETEXT and not is_drawn:
             contents = _contents(annotation)
-            if kind != raw.FPDF_ANNOT_FREETEXT:
-                comments += bool(contents)
+            if contents and _is_out_of_sight(self._read, annotation):
+                self.is_some_unseen = True
             elif contents:
-                below.append(contents)
-    return Additions(inside=tuple(inside), below=tuple(below), comments=comments, drawn=drawn)
+                self.below.append(contents)
+
+    def _add_field(self, annotation: Any, value: str, name: str, is_ticked: bool) -> None:
+        if _is_out_of_sight(self._read, annotation):
+            self.is_some_unseen |= not is_ticked
+            return
+        at = _label(self._words, _box(annotation), before=not is_ticked)
+        if at is None:
+            self.below.append(f"{name}: {value}" if name else value)
+        else:
+            self.inside.append((at, f"{value} " if is_ticked else f" {value}"))
+
+    @cached_property
+    def _words(self) -> list[tuple[Span, Box]]:
+        return [(each, self._read.box(each)) for each in self._read.words]
+
+
+def _is_out_of_sight(read: ReadPage, annotation: Any) -> bool:
+    """Return True for what is off the page, has no room, or is white on it."""
+    box = _box(annotation)
+    left, bottom, right, top = read.page.get_bbox()
+    if min(box[2] - box[0], box[3] - box[1]) < _LEAST_SIDE:
+        return True
+    if box[2] <= left or box[0] >= right or box[3] <= bottom or box[1] >= top:
+        return True
+    form = read.document.formenv
+    parts = c_uint(), c_uint(), c_uint()
+    if not form or raw.FPDFAnnot_HasKey(annotation, b"MK"):  # which says what it stands on
+        return False
+    is_told = raw.FPDFAnnot_GetFontColor(form.raw, annotation, *parts)
+    colour = parts[0].value, parts[1].value, parts[2].value, 255
+    return bool(is_told) and is_white_on_white(read, colour, read.picture.place(box))
 
 
 def _field(form: Any, annotation: Any) -> tuple[str, str, bool] | None:

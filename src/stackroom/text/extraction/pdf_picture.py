@@ -41,7 +41,7 @@ class Picture:
         """Return where a box of the page is, which may be outside."""
         a, b, c, d, e, f = self.to_pixels
         low_x, low_y, high_x, high_y = box
-        if b == 0.0 == c:
+        if b == 0.0 == c and a > 0 > d:
             left, top = int(a * low_x + e), int(d * high_y + f)
             right, bottom = round(a * high_x + e), round(d * low_y + f)
             return left, top, max(right, left + 1), max(bottom, top + 1)

@@ -27,6 +27,9 @@ _LINE = re.compile(r"[^\r\n\ufffe]+")
 _LETTER = re.compile(r"[^\W_]")
 _TINY = 1.1  # points from the lowest to the highest of a font: it is of a point or less
 _SMALLEST = 0.002  # of the longer side: small pages are enlarged
+_UNPAINTED = {raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP}
+_FEW_LETTERS = 3  # of a word that is wider than high
+_LEAST_ROOM = 0.2  # of a line's height, for a letter
 _NARROW = 0.2  # points that a letter is wide
 _FAINT = 26  # of 255: letters as opaque as that can hardly be seen
 _WHITE = 245  # and more, of 255, of red, green and blue
@@ -108,6 +111,11 @@ class ReadPage:
             return []
         return [at for at, letter in enumerate(self.text) if letter > "\uffff"]
 
+    def is_replaced(self, span: Span) -> bool:
+        """Return True for a word that stands for what is drawn there [ISO 32000-1, 14.9.4]."""
+        at = self.character(span[0])
+        return calls.shape_box(self._raw, at) == calls.character_box(self._raw, at)
+
     def text_object(self, span: Span) -> int:
         return calls.get_text_object(self._raw, self.character(span[0])) or 0
 
@@ -124,24 +132,54 @@ class ReadPage:
         return len(self.text) + len(self._doubled) == count
 
 
-def hidden_words(read: ReadPage, scans: Sequence[Box]) -> list[Span]:
-    """Return what nobody sees of a page, in the order of its text; `scans` are images on it."""
+@dataclass(frozen=True, kw_only=True)
+class Unseen:
+    """Words that nobody sees of a page, in its order; and whether OCR read others of an image."""
+
+    words: list[Span]
+    has_recognized: bool
+
+
+def unseen_words(read: ReadPage, images: Sequence[Box], scans: Sequence[Box]) -> Unseen:
+    """Return what nobody sees of a page with these images, of which some are `scans`."""
     picture = read.picture
     hidden, in_doubt = set[Span](), set[Span]()
     tiny = min(_TINY, _SMALLEST * max(read.page.get_size()))
     for span, box in zip(read.words, read.middles, strict=True):
         area = picture.place(box)
-        is_tiny = box[2] - box[0] < tiny and box[3] - box[1] < tiny
-        if is_tiny or (picture.is_outside(area) and picture.is_outside(read.area(span))):
+        is_tiny = max(box[2] - box[0], box[3] - box[1]) < tiny
+        is_outside = picture.is_outside(area) and picture.is_outside(read.area(span))
+        if is_tiny or is_outside or _is_flat(read, span, tiny) or _is_stuffed(read, span, box):
             hidden.add(span)
         elif picture.is_plain(area) and picture.is_plain(_inner(read.area(span))):
             in_doubt.add(span)
     in_doubt |= _in_doubt(read)
+    in_doubt.update(span for span in read.words if images and _is_on(read.box(span), images))
     doubtful = [span for span in read.words if span in in_doubt and span not in hidden]
+    has_recognized = False
     for span in _unseen(read, doubtful):
         if _is_white(read.colour(span)) or not _is_recognized(read, span, scans):
             hidden.add(span)
-    return [span for span in read.words if span in hidden]
+        else:
+            has_recognized = True
+    words = [span for span in read.words if span in hidden]
+    return Unseen(words=words, has_recognized=has_recognized)
+
+
+def _is_flat(read: ReadPage, span: Span, tiny: float) -> bool:
+    """Return True for a word whose letters are pressed flat, or into each other."""
+    left, bottom, right, top = read.box(span)
+    return span[1] - span[0] >= _FEW_LETTERS and min(right - left, top - bottom) < tiny / 2
+
+
+def _is_stuffed(read: ReadPage, span: Span, box: Box) -> bool:
+    """Return True for text that stands for what is drawn, in less room than its letters need."""
+    return box[2] - box[0] < _LEAST_ROOM * (box[3] - box[1]) and read.is_replaced(span)
+
+
+def _is_on(box: Box, images: Sequence[Box]) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return any(left <= x <= right and bottom <= y <= top for left, bottom, right, top in images)
 
 
 def _inner(area: Area) -> Area:
@@ -167,12 +205,12 @@ def _in_doubt(read: ReadPage) -> set[Span]:
 def _is_suspect(read: ReadPage, line: Span) -> bool:
     """Return True if a line may be invisible, whatever else is visible in its place."""
     begin = read.first_letter(line), line[1]
-    if is_inkless(read, begin):
+    if calls.get_render_mode(read.text_object(begin)) in _UNPAINTED:
         return True
     colour = read.colour(begin)
     if colour[3] < _FAINT:
         return True
-    return _is_white(colour) and read.picture.shade(read.area(line)) >= _DARK
+    return is_white_on_white(read, colour, read.area(line))
 
 
 def is_inkless(read: ReadPage, span: Span) -> bool:
@@ -181,6 +219,10 @@ def is_inkless(read: ReadPage, span: Span) -> bool:
     """
     mode: int = calls.get_render_mode(read.text_object(span))
     return mode == int(raw.FPDF_TEXTRENDERMODE_INVISIBLE)
+
+
+def is_white_on_white(read: ReadPage, colour: calls.Colour, area: Area) -> bool:
+    return _is_white(colour) and read.picture.shade(area) >= _DARK
 
 
 def _is_white(colour: calls.Colour) -> bool:
@@ -206,9 +248,8 @@ def _overlapping(read: ReadPage, spans: Sequence[Span]) -> set[Span]:
 
 def _is_recognized(read: ReadPage, span: Span, scans: Sequence[Box]) -> bool:
     """Return True if a word that can't be seen is OCR's reading of an image."""
-    left, bottom, right, top = read.box(span)
-    x, y = (left + right) / 2, (bottom + top) / 2
-    if not any(scan[0] <= x <= scan[2] and scan[1] <= y <= scan[3] for scan in scans):
+    left, bottom, right, top = box = read.box(span)
+    if not _is_on(box, scans):
         return False
     around = left - _NEAR, bottom - _NEAR, right + _NEAR, top + _NEAR
     return not read.picture.is_blank(read.picture.place(around))
@@ -235,8 +276,8 @@ def _unseen(read: ReadPage, doubtful: Sequence[Span]) -> Iterator[Span]:
             and _has_shapes(read.text[slice(*span)], text_object)
             and max(box[2] - box[0], box[3] - box[1]) * pixels_a_point >= _LEAST_PIXELS
         )
-        is_squeezed = max(box[2] - box[0], box[3] - box[1]) < _NARROW * (span[1] - span[0])
-        if is_squeezed or (is_drawn and not before.differs(after, before.place(box))):
+        is_narrow = max(box[2] - box[0], box[3] - box[1]) < _NARROW * (span[1] - span[0])
+        if is_narrow or (is_drawn and not before.differs(after, before.place(box))):
             yield span
 
 

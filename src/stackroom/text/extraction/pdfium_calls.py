@@ -15,8 +15,9 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top in points, a
 Colour = tuple[int, int, int, int]  # red, green, blue, alpha
 
 _POINTER = c_void_p
-_box, _colour, _matrix = (create_string_buffer(size) for size in (16, 16, 24))
+_box, _colour, _matrix, _shape = (create_string_buffer(size) for size in (16, 16, 24, 32))
 _BOX_AT, _COLOUR_AT, _MATRIX_AT = map(addressof, (_box, _colour, _matrix))
+_SHAPE_PARTS = tuple(addressof(_shape) + 8 * each for each in range(4))
 _UNPACK_BOX, _UNPACK_COLOUR = struct.Struct("4f").unpack_from, struct.Struct("4I").unpack_from
 _BOX_PARTS = tuple(_BOX_AT + 4 * each for each in range(4))
 _COLOUR_PARTS = tuple(_COLOUR_AT + 4 * each for each in range(4))
@@ -45,6 +46,7 @@ _get_draw_mode = _call(raw.FPDFPath_GetDrawMode, *[_POINTER] * 3)
 set_active = _call(raw.FPDFPageObj_SetIsActive, _POINTER, c_int)
 _get_bounds = _call(raw.FPDFPageObj_GetBounds, *[_POINTER] * 5)
 _get_matrix = _call(raw.FPDFPageObj_GetMatrix, _POINTER, _POINTER)
+_get_shape_box = _call(raw.FPDFText_GetCharBox, _POINTER, c_int, *[_POINTER] * 4)
 _get_loose_box = _call(raw.FPDFText_GetLooseCharBox, _POINTER, c_int, _POINTER)
 _get_char_colour = _call(raw.FPDFText_GetFillColor, _POINTER, c_int, *[_POINTER] * 4)
 
@@ -53,6 +55,13 @@ def character_box(text_page: int, index: int) -> Box:
     """Return the box of a character, with room for the tallest of its font."""
     _get_loose_box(text_page, index, _BOX_AT)
     left, top, right, bottom = _UNPACK_BOX(_box)
+    return left, bottom, right, top
+
+
+def shape_box(text_page: int, index: int) -> Box:
+    """Return the box of the shape that is drawn for a character."""
+    _get_shape_box(text_page, index, *_SHAPE_PARTS)
+    left, right, bottom, top = struct.unpack("4d", _shape.raw)
     return left, bottom, right, top
 
 
