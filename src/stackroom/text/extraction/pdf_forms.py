@@ -104,7 +104,7 @@ def additions_to(read: ReadPage) -> Additions:
 
 
 class _Gathered:
-    """What the annotations of a page add to its text."""
+    """The texts that the annotations of a page add."""
 
     def __init__(self, read: ReadPage) -> None:
         self.inside, self.below = list[tuple[int, str]](), list[str]()

@@ -16,7 +16,7 @@ Area = tuple[Position, Position]
 
 
 class ErrorValue(str):
-    """What a cell shows instead of a value, such as #N/A."""
+    """An error that a cell shows instead of a value, such as #N/A."""
 
     __slots__ = ()
 

@@ -14,7 +14,7 @@ _THEME = {**dict.fromkeys(("bg1", "lt1"), WHITE), **dict.fromkeys(("tx1", "dk1")
 
 class Drawing:
     """
-    Its paragraphs, as people see them, and how many words they don't see.
+    A drawing's paragraphs, as people see them, and the number of words that they don't see.
 
     `paper` is what boxes stand on that have no fill. What a colour's changes make of it isn't known
     here.

@@ -44,7 +44,7 @@ class Font:
 
 @dataclass(kw_only=True)
 class Difference:
-    """What of a cell looks another way where a condition applies; None is as before."""
+    """The parts of a cell's look that change where a condition applies; None is as before."""
 
     ink: Shade | None = None
     paper: Shade | None = None
