@@ -27,7 +27,6 @@ _LINE = re.compile(r"[^\r\n\ufffe]+")
 _LETTER = re.compile(r"[^\W_]")
 _TINY = 1.1  # points from the lowest to the highest of a font: it is of a point or less
 _SMALLEST = 0.002  # of the longer side: small pages are enlarged
-_UNPAINTED = {raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP}
 _FEW_LETTERS = 3  # of a word that is wider than high
 _LEAST_ROOM = 0.2  # of a line's height, for a letter
 _NARROW = 0.2  # points that a letter is wide
@@ -205,7 +204,7 @@ def _in_doubt(read: ReadPage) -> set[Span]:
 def _is_suspect(read: ReadPage, line: Span) -> bool:
     """Return True if a line may be invisible, whatever else is visible in its place."""
     begin = read.first_letter(line), line[1]
-    if calls.get_render_mode(read.text_object(begin)) in _UNPAINTED:
+    if is_inkless(read, begin):
         return True
     colour = read.colour(begin)
     if colour[3] < _FAINT:
@@ -271,10 +270,17 @@ def _unseen(read: ReadPage, doubtful: Sequence[Span]) -> Iterator[Span]:
     pixels_a_point = abs(before.to_pixels[0]) + abs(before.to_pixels[1])
     for span, text_object in objects.items():
         box = read.box(span)
-        is_drawn = _is_suspect(read, span) or (
-            can_be_drawn[text_object]
-            and _has_shapes(read.text[slice(*span)], text_object)
-            and max(box[2] - box[0], box[3] - box[1]) * pixels_a_point >= _LEAST_PIXELS
+        is_clip = calls.get_render_mode(text_object) == raw.FPDF_TEXTRENDERMODE_CLIP
+        if is_clip and not read.picture.is_plain(read.area(span)):
+            continue  # what is painted in its letters is seen
+        is_drawn = (
+            is_clip
+            or _is_suspect(read, span)
+            or (
+                can_be_drawn[text_object]
+                and _has_shapes(read.text[slice(*span)], text_object)
+                and max(box[2] - box[0], box[3] - box[1]) * pixels_a_point >= _LEAST_PIXELS
+            )
         )
         is_narrow = max(box[2] - box[0], box[3] - box[1]) < _NARROW * (span[1] - span[0])
         if is_narrow or (is_drawn and not before.differs(after, before.place(box))):
