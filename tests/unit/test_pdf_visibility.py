@@ -134,8 +134,9 @@ def test_text_without_a_place_of_its_own_is_left_out_and_said(code: str) -> None
         _line(),
         f"/Span << /ActualText ({ORDER}) >> BDC {_line()} EMC",
         f"q {_line(before='4 Tr')} Q",
+        f"q {_line(before='7 Tr')} 0 0 1 rg 0 600 600 100 re f Q",
     ],
-    ids=["plain", "text for itself", "clip too"],
+    ids=["plain", "text for itself", "clip too", "clip of a colour"],
 )
 def test_text_of_a_page_that_is_turned_stays(code: str, turn: int) -> None:
     body = _with(code).replace(b"/Rotate 0", f"/Rotate {turn}".encode())

@@ -12,7 +12,7 @@ _FILLS = frozenset({"solidFill", "gradFill", "blipFill", "pattFill", "grpFill"})
 _THEME = {**dict.fromkeys(("bg1", "lt1"), WHITE), **dict.fromkeys(("tx1", "dk1"), BLACK)}
 
 
-class Drawing:
+class SheetDrawing:
     """
     A drawing's paragraphs, as people see them, and the number of words that they don't see.
 
@@ -28,7 +28,7 @@ class Drawing:
         self._path = list[str]()
         self._said = list[str]()
 
-    def read(self, archive: zipfile.ZipFile, part: str) -> "Drawing":
+    def read(self, archive: zipfile.ZipFile, part: str) -> "SheetDrawing":
         parse(archive, part, start=self._start, end=self._end, characters=self._characters)
         return self
 

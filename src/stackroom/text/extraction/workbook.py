@@ -12,7 +12,7 @@ from stackroom.errors import Unreadable
 from stackroom.text.extraction.archive import damaged, opened
 from stackroom.text.extraction.colours import WHITE
 from stackroom.text.extraction.page import Found, Page, hidden_words, unpaged
-from stackroom.text.extraction.spreadsheet_drawings import Drawing
+from stackroom.text.extraction.spreadsheet_drawings import SheetDrawing
 from stackroom.text.extraction.spreadsheet_parts import (
     FORMAT,
     Sheet,
@@ -70,7 +70,7 @@ def _shapes(workbook: Workbook, part: str, gaps: "_Gaps") -> list[str]:
     texts = list[str]()
     paper = WHITE if set(workbook.papers) <= {WHITE} else UNKNOWN
     for each in (*drawings, *charts):
-        drawing = Drawing(paper).read(workbook.archive, each)
+        drawing = SheetDrawing(paper).read(workbook.archive, each)
         texts += drawing.texts
         gaps.hidden_words += drawing.hidden_words
     return ["\n".join(dict.fromkeys(texts))] if texts else []
