@@ -52,6 +52,17 @@ def test_writing_of_a_drawn_annotation_is_text(properties: str, written: str) ->
     assert gaps_of(pages) == ()
 
 
+def test_edges_of_a_button_are_no_writing() -> None:
+    bars = " ".join(f"{10 * at} {low} 4 8 re f" for at in range(15) for low in (2, 20))
+
+    pages = read_pages(
+        annotated("/Subtype/Widget/FT/Btn/Ff 65536/T(b)/F 4", f"Go) Tj ET {bars} BT ("), "a.pdf"
+    )
+
+    assert pages[0].text == f"{WORDS}\nGo"
+    assert gaps_of(pages) == ()
+
+
 @pytest.mark.parametrize(
     ("properties", "more"),
     [

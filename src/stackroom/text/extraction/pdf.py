@@ -133,8 +133,9 @@ class _Reader:
         if sound != text:
             return replace(page, text=sound, gap=PageGap.GARBLED)
         seen = [each for each in read.words if each not in hidden]
-        gap = None if unseen.has_recognized else unread_writing(read, images, seen)
-        return replace(page, text=text, gap=gap)
+        if not unseen.has_recognized:
+            page = replace(page, gap=unread_writing(read, images, seen, additions.buttons))
+        return replace(page, text=text)
 
     def _is_placeholder(self, read: ReadPage) -> bool:
         kind = self.document.get_formtype()

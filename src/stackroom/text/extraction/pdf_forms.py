@@ -59,6 +59,7 @@ class Additions:
     comments: int = 0
     is_some_unseen: bool = False  # of the texts, which is left out
     drawn: frozenset[int] = frozenset()  # numbers of annotations
+    buttons: tuple[Box, ...] = ()  # whose edges are no writing
 
 
 def draw_into(page: pypdfium2.PdfPage, drawn: frozenset[int]) -> bool:
@@ -100,6 +101,7 @@ def additions_to(read: ReadPage) -> Additions:
         comments=gathered.comments,
         is_some_unseen=gathered.is_some_unseen,
         drawn=drawn,
+        buttons=tuple(gathered.buttons),
     )
 
 
@@ -108,6 +110,7 @@ class _Gathered:
 
     def __init__(self, read: ReadPage) -> None:
         self.inside, self.below = list[tuple[int, str]](), list[str]()
+        self.buttons = list[Box]()
         self.comments, self.is_some_unseen = 0, False
         self._read = read
 
@@ -116,6 +119,8 @@ class _Gathered:
         if kind == raw.FPDF_ANNOT_WIDGET and form:
             if (field := _field(form.raw, annotation)) is not None:
                 self._add_field(annotation, *field)
+            elif is_drawn:
+                self.buttons.append(_box(annotation))
         elif kind in _COMMENTED:
             self.comments += bool(_contents(annotation))
         elif kind == raw.FPDF_ANNOT_FREETEXT and not is_drawn:

@@ -133,7 +133,9 @@ def _cells(low: int, high: int, size: int) -> range:
     return range(begin, end)
 
 
-def unread_writing(read: ReadPage, images: Sequence[Box], words: Sequence[Span]) -> PageGap | None:
+def unread_writing(
+    read: ReadPage, images: Sequence[Box], words: Sequence[Span], buttons: Sequence[Box]
+) -> PageGap | None:
     """Return what people see on the page that its words, those of OCR too, do not say."""
     picture = read.picture
     share = share_of(images, picture)
@@ -155,6 +157,7 @@ def unread_writing(read: ReadPage, images: Sequence[Box], words: Sequence[Span])
         )
     else:
         around = whole
-    if picture.lines_beside(around, [read.area(word) for word in words]) < _LEAST_LINES:
+    others = [*map(read.area, words), *map(picture.place, buttons)]
+    if picture.lines_beside(around, others) < _LEAST_LINES:
         return None
     return PageGap.NO_TEXT if is_bare else PageGap.UNREAD_PART
