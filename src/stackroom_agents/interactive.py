@@ -97,7 +97,7 @@ class Conversation:
                 kept = json.dumps(_remembered(agent.messages)).encode()
                 await asyncio.to_thread(self.sessions.write, caller.user_id, session_id, kept)
         except TimeoutError:
-            raise AgentUnfinished(f"it had {SECONDS} seconds, and has no more") from None
+            raise AgentUnfinished(f"it was not done within {SECONDS} seconds") from None
         finally:
             calls.stop.set()  # for tools that a client who left has no use for
 

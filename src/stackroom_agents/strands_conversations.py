@@ -115,7 +115,7 @@ class StrandsConversations:
         if result.stop_reason not in ENDS:
             raise AgentUnfinished(f"the model stopped with {result.stop_reason}")
         if not "".join(texts(result.message)).strip():
-            raise AgentUnfinished(f"the model said nothing ({result.stop_reason})")
+            raise AgentUnfinished(f"the model gave no answer ({result.stop_reason})")
 
 
 def _messages(brief: Brief) -> Messages:

@@ -84,7 +84,7 @@ def test_document_is_sent_under_neutral_name_and_text_file_as_text(
         ("a.exe", b"x", "FileTypeUnsupported", "'a.exe' has type '.exe'. Allowed: pdf, doc, docx"),
         ("README", b"x", "FileTypeUnsupported", "has no type in its name"),
         ("a.pdf", b"", "ObjectRefused", "'a.pdf': it is empty"),
-        ("a.txt", b" \n", "ObjectRefused", "there is no text in it"),
+        ("a.txt", b" \n", "ObjectRefused", "it contains no text"),
         ("a.txt", "Größe".encode("latin-1"), "ObjectRefused", "its text is not in UTF-8"),
         ("a.pdf", bytes(4_500_001), "ObjectRefused", "4,500,001 bytes; allowed are at most 4,500,"),
         ("a.pdf", None, "ObjectRefused", f"it is not in bucket '{BUCKET}', or may not be read"),
@@ -174,11 +174,11 @@ def test_model_without_json_gets_the_reason_and_one_more_attempt(world: World) -
 
     assert unasked == {"success": True, "result": '{"days": 30,}'}
     assert answer == {"success": True, "result": [30]}
-    assert "Your answer was no JSON: " in model.asked[1].last
+    assert "Your answer was not JSON: " in model.asked[1].last
     assert "line 1 column" in model.asked[1].last
     assert len(model.asked[1].messages) == 3  # of one conversation
     assert (failed["success"], failed["errorType"]) == (False, "AnswerNotJson")
-    assert "NaN is no number of JSON" in failed["error"]
+    assert "NaN is not a JSON number" in failed["error"]
     assert len(again.asked) == 2
 
 
@@ -275,7 +275,7 @@ def test_hanging_agent_fails_before_function_timeout_or_never_starts(
     released.set()
 
     assert answer["errorType"] == "AgentUnfinished"
-    assert "it had 1 seconds, and its function has no more" in answer["error"]
+    assert "it was not done within the 1 seconds of its function" in answer["error"]
     assert time.monotonic() - started < 6
 
 
@@ -283,7 +283,7 @@ def test_cut_or_empty_answer_is_an_error_and_guardrail_text_is_an_answer(world: 
     """And half a character ends no process."""
     for text, reason, problem in (
         ("half an ans", "max_tokens", "cut at its limit of tokens"),
-        ("", "content_filtered", "the model said nothing (content_filtered)"),
+        ("", "content_filtered", "the model gave no answer (content_filtered)"),
     ):
         world.says(Stopped(text, reason))
         answer = world.ask(data("a"))
@@ -355,7 +355,7 @@ def test_misconfigured_function_names_the_wrong_variable(
 def test_invalid_prompt_is_refused_but_blank_is_fine_with_knowledge_bases(
     world: World,
 ) -> None:
-    for wrong, why in ((b"a" * (1024**2 + 1), "at most 1,048,576"), (b" \r\n", "is no text in it")):
+    for wrong, why in ((b"a" * (1024**2 + 1), "at most 1,048,576"), (b" \r\n", "contains no text")):
         world.put("prompt.txt", wrong)
         with pytest.raises(AgentMisconfigured, match=why):
             function.agent()

@@ -161,7 +161,7 @@ def test_an_object_or_an_array_is_taken_alone_or_in_one_block(answer: str, value
         ('```json\n{}\n```\nor\n```json\n{"a": 1}\n```', "there is 2 blocks"),
         ("```json\n30\n```", "an object or an array"),
         ('{"a": 1,}', "line 1 column"),
-        ("[Infinity]", "Infinity is no number"),
+        ("[Infinity]", "Infinity is not a JSON number"),
         ("[1e999]", "too large"),
         ("[" + "9" * 5000 + "]", "a number that can't be read"),
         ('{"a": 1, "a": 2}', "one name twice"),

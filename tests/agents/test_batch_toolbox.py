@@ -142,7 +142,7 @@ def test_a_module_that_is_installed_is_taken(
     [
         ("import no_such_package_at_all", "asset 'a.zip', file bad.py.*no_such_package_at_all"),
         ("raise ValueError('not today')", "file bad.py.*ValueError: not today"),
-        ("X = 1", "asset 'a.zip' can't be used: there is no Strands tool in it"),
+        ("X = 1", "asset 'a.zip' can't be used: it contains no Strands tool"),
         ("TOOL_SPEC = {'name': 'missing'}", "missing function missing"),
     ],
 )
@@ -192,7 +192,7 @@ def test_unsafe_unreadable_or_oversized_zip_is_refused(
 
     for body, told in (
         *((each, "lies outside the zip's folder") for each in outside),
-        (b"no zip", "no zip that can be read"),
+        (b"no zip", "not a readable zip"),
         (link.getvalue(), r"'link\.py' in it is a link"),
         (large.getvalue(), "more than 268,435,456 bytes"),
     ):

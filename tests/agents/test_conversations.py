@@ -84,7 +84,7 @@ def test_unknown_tool_is_reported_to_the_model_only() -> None:
 @pytest.mark.parametrize(
     ("said", "error", "told"),
     [
-        (" ", AgentUnfinished, "the model said nothing"),
+        (" ", AgentUnfinished, "the model gave no answer"),
         (Stopped("Thir", "max_tokens"), AgentUnfinished, "cut at its limit of tokens"),
         (ModelThrottled("Converse"), ModelThrottled, "Converse was throttled"),
     ],

@@ -165,7 +165,7 @@ def test_agent_is_imported_by_a_user_without_its_knowledge_base(
     assert "Knowledge base not found" in shown
     assert "Knowledge base not found" not in alice.get(path).text
     assert refused.status_code == 400
-    assert "The file is no agent as Export gives it: " in refused.text
+    assert "The file is not an agent in the form that Export writes: " in refused.text
 
 
 def test_agent_gets_default_model_and_api_and_form_refuse_unknown_one(

@@ -195,7 +195,7 @@ def test_exported_agent_can_be_imported() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "no JSON"),
+        ("", "not JSON"),
         ("[]", "the whole: "),
         (json.dumps({**FILE, "version": 2}), "version: "),
         (changed(name=""), "agent.name: "),

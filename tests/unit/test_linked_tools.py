@@ -125,12 +125,12 @@ def test_shared_knowledge_base_keeps_the_operators_min_score(
         ({"topK": 50}, 20, "topK was 50; allowed: 1 to 20; 20 was used"),
         ({"topK": -3}, 1, "topK was -3; allowed: 1 to 20; 1 was used"),
         ({"topK": 1e400}, 20, "topK was inf; allowed: 1 to 20; 20 was used"),
-        ({"topK": "many"}, 5, "topK was no number; allowed: 1 to 20; the default was used"),
-        ({"topK": True}, 5, "topK was no number; allowed: 1 to 20; the default was used"),
+        ({"topK": "many"}, 5, "topK was not a number; allowed: 1 to 20; the default was used"),
+        ({"topK": True}, 5, "topK was not a number; allowed: 1 to 20; the default was used"),
         (
             {"minScore": float("nan")},
             5,
-            "minScore was no number; allowed: 0 to 1; the default was used",
+            "minScore was not a number; allowed: 0 to 1; the default was used",
         ),
         ({"minScore": 1.20804989337921143}, 0, "minScore was 1.21; allowed: 0 to 1; 1 was used"),
         ({"minScore": -1}, 5, "minScore was -1; allowed: 0 to 1; 0 was used"),
@@ -261,8 +261,8 @@ def test_answer_says_whether_the_question_vector_was_cached(
 
     assert metadata["cached"] is told
     assert metadata["notices"] == [
-        "a guardrail stepped in; what it kept back is not shown",
-        "a part of the knowledge base did not answer; ask again for all of it",
+        "a guardrail intervened; withheld content is not shown",
+        "part of the knowledge base did not answer; ask again for complete results",
     ]
 
 

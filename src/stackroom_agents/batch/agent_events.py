@@ -106,7 +106,7 @@ def event_of(body: str) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise MalformedEvent(f"the message's body is no JSON; {_FORMS}") from None
+        raise MalformedEvent(f"the message's body is not JSON; {_FORMS}") from None
 
 
 def _parsed(event: object) -> _OfData | _OfFile:
@@ -207,7 +207,7 @@ def _decoded(where: InS3, body: bytes) -> str:
     except UnicodeDecodeError:
         raise ObjectRefused(where.key, "its text is not in UTF-8") from None
     if not text.strip():
-        raise ObjectRefused(where.key, "there is no text in it")
+        raise ObjectRefused(where.key, "it contains no text")
     return text
 
 

@@ -120,7 +120,7 @@ def _filled(prompt: str, settings: DefinitionSettings) -> str:
     model].
     """
     if not prompt.strip():
-        problem = "there is no text in it"
+        problem = "it contains no text"
         raise AgentMisconfigured(f"the system prompt {settings.system_prompt_s3_key!r}", problem)
     return prompt
 

@@ -32,7 +32,7 @@ _OPERATION = "Converse"
 # model of bedrock-runtime].
 ENDS = frozenset({"end_turn", "stop_sequence", "guardrail_intervened", "content_filtered"})
 _AGAIN = (
-    "Your answer was no JSON: {problem}. Answer again, with JSON alone: one object or one array,"
+    "Your answer was not JSON: {problem}. Answer again, with JSON alone: one object or one array,"
     " and nothing before or after it."
 )
 
@@ -43,7 +43,7 @@ class AnswerNotJson(Rejected):
     """
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the model's answer is no JSON: {problem}")
+        super().__init__(f"the model's answer is not JSON: {problem}")
         self.problem = problem
 
 
@@ -134,7 +134,7 @@ def text_of(result: AgentResult, calls: ToolCalls) -> str:
         raise AgentUnfinished(f"the model stopped with {result.stop_reason}")
     text = "\n".join(texts(result.message))
     if not text.strip():
-        raise AgentUnfinished(f"the model said nothing ({result.stop_reason})")
+        raise AgentUnfinished(f"the model gave no answer ({result.stop_reason})")
     return text
 
 
@@ -205,7 +205,7 @@ def _object_or_array(text: str) -> Json:
 
 
 def _no_number(constant: str) -> NoReturn:
-    raise AnswerNotJson(f"{constant} is no number of JSON")
+    raise AnswerNotJson(f"{constant} is not a JSON number")
 
 
 def _finite(text: str) -> float:

@@ -57,7 +57,7 @@ def within(deadline: RunDeadline, work: Callable[[threading.Event], _Answer]) ->
     if running.is_alive():
         running.stop.set()
         running.join(GRACE_SECONDS)
-        raise AgentUnfinished(f"it had {seconds:.0f} seconds, and its function has no more")
+        raise AgentUnfinished(f"it was not done within the {seconds:.0f} seconds of its function")
     return running.answer()
 
 

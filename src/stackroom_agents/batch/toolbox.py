@@ -47,7 +47,7 @@ def unpack(body: bytes, folder: Path, *, where: str) -> None:
             archive.extractall(folder)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         # Encrypted is a RuntimeError, compressed in an unknown way NotImplementedError.
-        raise AgentMisconfigured(where, f"it is no zip that can be read ({error})") from None
+        raise AgentMisconfigured(where, f"it is not a readable zip file ({error})") from None
 
 
 def _check(member: zipfile.ZipInfo, where: str) -> None:
@@ -104,7 +104,7 @@ def _loaded(
     # A file may import a tool of another's: it is one tool.
     distinct = {id(tool): tool for module in modules for tool in _tools_in(module, where)}
     if not distinct:
-        raise AgentMisconfigured(where, "there is no Strands tool in it")
+        raise AgentMisconfigured(where, "it contains no Strands tool")
     return where, list(distinct.values())
 
 

@@ -64,7 +64,9 @@ def _within(
         return default, ()
     number = _number(value)
     if number is None:
-        return default, (f"{name} was no number; allowed: {least} to {most}; the default was used",)
+        return default, (
+            f"{name} was not a number; allowed: {least} to {most}; the default was used",
+        )
     used = min(max(number, least), most)
     if used == number:
         return used, ()
@@ -140,9 +142,9 @@ def _notices(answer: SearchAnswer) -> list[str]:
     if answer.results and answer.relevance is Relevance.WEAK:
         notices.append(WEAK_NOTICE)
     if answer.guardrail_action == "INTERVENED":
-        notices.append("a guardrail stepped in; what it kept back is not shown")
+        notices.append("a guardrail intervened; withheld content is not shown")
     if answer.failures:
-        notices.append("a part of the knowledge base did not answer; ask again for all of it")
+        notices.append("part of the knowledge base did not answer; ask again for complete results")
     return notices
 
 

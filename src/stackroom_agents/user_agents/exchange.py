@@ -21,7 +21,7 @@ from stackroom_agents.user_agents.links import MOST_TOOLS, ToolDescription, Tool
 
 FORMAT = "stackroom-agent"
 LARGEST = 200 * 1024  # characters; with it an agent fits DynamoDB's 400 kB in any script
-_NO_AGENT = "The file is no agent as Export gives it"
+_NO_AGENT = "The file is not an agent in the form that Export writes"
 _Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
 
 
@@ -78,7 +78,7 @@ def imported(text: str) -> tuple[AgentDefinition, tuple[AgentTool, ...]]:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValidationError("The file is no JSON; export an agent to see how one looks") from None
+        raise ValidationError("The file is not JSON; export an agent to see the format") from None
     try:
         # As JSON again, in which a list is a tuple to a strict model.
         described = _File.model_validate_json(json.dumps(given)).agent
