@@ -148,7 +148,8 @@ def unseen_words(read: ReadPage, images: Sequence[Box], scans: Sequence[Box]) ->
         area = picture.place(box)
         is_tiny = max(box[2] - box[0], box[3] - box[1]) < tiny
         is_outside = picture.is_outside(area) and picture.is_outside(read.area(span))
-        if is_tiny or is_outside or _is_flat(read, span, tiny) or _is_stuffed(read, span, box):
+        is_flat = min(box[2] - box[0], box[3] - box[1]) < tiny / 2 and _is_flat(read, span, tiny)
+        if is_tiny or is_outside or is_flat or _is_stuffed(read, span, box):
             hidden.add(span)
         elif picture.is_plain(area) and picture.is_plain(_inner(read.area(span))):
             in_doubt.add(span)
