@@ -1,5 +1,6 @@
 """
-A document's text on a page of ours, part by part, with the passage marked that an address names.
+A document's text on a page of ours, part by part, with the passage marked that an address names. A
+PDF has its page beside the text, which the browser draws (static/pdf_pages.js).
 
 It is shown escaped, whatever the file is: no file of a user runs where the console's cookies are.
 """
