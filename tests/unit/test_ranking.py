@@ -112,10 +112,17 @@ def test_store_without_similarities_keeps_its_scores_and_order() -> None:
 
 def test_words_raise_a_passage_but_not_above_a_much_nearer_one() -> None:
     near = reply(passage("night", 0.9), passage("pump greased", 0.85), passage("hall", 0.2))
-    far = reply(passage("night", 0.9), passage("pump greased", 0.2), passage("hall", 0.1))
+    far = reply(passage("night", 0.9), passage("pump greased", 0.1), passage("hall", 0.1))
 
     assert texts(weigh(near)) == ["pump greased", "night", "hall"]
     assert texts(weigh(far)) == ["night", "pump greased", "hall"]
+
+
+def test_words_side_by_side_raise_a_passage_above_scattered_ones() -> None:
+    scattered = passage("Whoever greased it last should switch the pump on.", 0.7)
+    found = reply(scattered, passage("The pump is greased.", 0.69), passage("hall", 0.1))
+
+    assert texts(weigh(found))[0] == "The pump is greased."
 
 
 def test_scale_of_similarities_does_not_change_the_order() -> None:

@@ -9,10 +9,11 @@ words, so each pair of neighbouring letters counts as a word.
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Self
+from itertools import pairwise
+from typing import Self, TypeVar
 
 import snowballstemmer
 
@@ -22,6 +23,7 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf
 _SENTENCE_END = re.compile(r'\s*[.?!:"]|[^\S\n]*\n')
 _HIRAGANA = re.compile("[\u3040-\u309f]+")  # alone it is grammar, as in "ですか", or no rare word
 _MOST_WORDS = 60  # of a question that are compared: it may be a thousand characters long
+_SIDE_BY_SIDE = 12  # letters at most between two words: a short word or two
 _BEGINNING = 3  # letters that a word and its stem share; what begins otherwise isn't stemmed
 _ACCENTED = "\x80-\U0010ffff"  # whatever may be one of these letters with an accent
 _ACCENT = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]")  # of a Latin letter
@@ -67,13 +69,15 @@ _STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 @dataclass(frozen=True, kw_only=True)
 class Matches:
     """
-    The share of a question's words, from 0 to 1, that each of several passages has, by position.
+    How much of a question each of several passages has, from 0 to 1, by position.
 
-    A word counts more, the fewer of these passages have it; a word that no passage has counts as if
-    one had it.
+    `shares` are the shares of the question's words; `pairs` are the shares of its pairs of
+    neighbouring words that stand side by side in the passage, in either order. A word counts more,
+    the fewer of these passages have it; a word that no passage has counts as if one had it.
     """
 
     shares: tuple[float, ...]
+    pairs: tuple[float, ...]
 
     @property
     def order(self) -> list[int]:
@@ -84,12 +88,34 @@ class Matches:
 
 def matched(question: str, texts: Sequence[str]) -> Matches:
     words = QuestionWords.of(question)
-    found = [words.stems_in(text) for text in texts]
+    places = [tuple(words.places_in(spaced(text))) for text in texts]
+    found = [frozenset(stem for stem, _, _ in each) for each in places]
     weights = {
         stem: rarity(sum(stem in each for each in found), len(texts)) for stem in words.stems
     }
+    stems = dict.fromkeys(stem(word, words.language) for word in words.words)
+    pairs = {frozenset(pair): sum(map(weights.__getitem__, pair)) for pair in pairwise(stems)}
+    return Matches(
+        shares=_shares(weights, found),
+        pairs=_shares(pairs, [_side_by_side(each) & pairs.keys() for each in places]),
+    )
+
+
+_Part = TypeVar("_Part", bound=Hashable)
+
+
+def _shares(weights: Mapping[_Part, float], found: Sequence[Set[_Part]]) -> tuple[float, ...]:
     whole = sum(weights.values()) or 1.0
-    return Matches(shares=tuple(sum(map(weights.__getitem__, each)) / whole for each in found))
+    return tuple(sum(map(weights.__getitem__, each)) / whole for each in found)
+
+
+def _side_by_side(places: Sequence[tuple[str, int, int]]) -> frozenset[frozenset[str]]:
+    """Return the pairs of stems with at most a short word between them."""
+    return frozenset(
+        frozenset((one, other))
+        for (one, _, end), (other, start, _) in pairwise(places)
+        if start - end <= _SIDE_BY_SIDE
+    )
 
 
 def rarity(matching: int, count: int) -> float:

@@ -1,10 +1,10 @@
 """
 The order of the passages that a search found, and how near the best of them are to the question.
 
-The rank of a passage is its similarity to the question, plus its share of the question's words,
-plus the share of what the question names that its document has in its names: file name, title, and
-the owner's attributes. These are added rather than fused by rank, so that words and names cannot
-displace what is nearest by far
+The rank of a passage is its similarity to the question, plus its share of the question's words and
+of its pairs of neighbouring words, plus the share of what the question names that its document has
+in its names: file name, title, and the owner's attributes. These are added rather than fused by
+rank, so that words and names cannot displace what is nearest by far
 [docs/decisions/0041-passages-by-similarity-words-and-names.md].
 """
 
@@ -20,11 +20,12 @@ from stackroom.search.names import QuestionNames
 from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
 from stackroom.search.replies import Reply
 
-# The weight that all of a question's words, and all of the names in it, add to a similarity, which
-# ranges from 0, that of the last passage found, to 1. Names from 0.8 to 1.6 do as well
+# The weight that all of a question's words, all of its pairs, and all of the names in it add to a
+# similarity, which ranges from 0, that of the last passage found, to 1. Words and pairs together
+# reach 1, so that they never outweigh the nearest passage. Names from 0.8 to 1.6 do as well
 # [docs/answers.md]; over 1 they bring forward a document that was asked for itself, whose passages
 # are the last ones.
-_WORDS, _NAMES = 0.8, 1.2
+_WORDS, _PAIRS, _NAMES = 0.8, 0.2, 1.2
 # One of the first passages must have so much of the question's words, or they are weak; less two
 # fifths of what none of them has of the question's names and numbers. Measured likewise.
 _FIRST, _STRONG, _ABSENT = 5, 0.34, 0.4
@@ -145,8 +146,11 @@ def _ranked(question: str, passages: Sequence[Passage], matches: Matches) -> Seq
     values = [
         (similarity - lowest) / ((highest - lowest) or 1.0)
         + _WORDS * share
+        + _PAIRS * pairs
         + _NAMES * names.get(_document(passage), 0.0)
-        for passage, similarity, share in zip(passages, similarities, matches.shares, strict=True)
+        for passage, similarity, share, pairs in zip(
+            passages, similarities, matches.shares, matches.pairs, strict=True
+        )
     ]
     nearest = _places(similarities)
     matching = _places(matches.shares)
