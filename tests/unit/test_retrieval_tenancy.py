@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.access.identity import Caller
-from stackroom.access.search_filter_argument import conditions, typed
+from stackroom.access.search_filter_argument import conditions, resolve_types
 from stackroom.access.tenancy import Leftovers, Member, Operator, Origin, Tenant, View
 from stackroom.errors import KnowledgeBaseUnavailable, ValidationError
 from stackroom.model.attributes import known_types
@@ -100,7 +100,7 @@ def test_no_filter_reaches_another_tenants_passage(asked: object) -> None:
     foreign |= {"city": ["Rome"], "gte": 3, "in": "2026-03-01", "in_ts": 1772323200, "folder": []}
 
     try:
-        whole = Tenant("alice", "cat-1").filter(typed(conditions(asked), TYPES))
+        whole = Tenant("alice", "cat-1").filter(resolve_types(conditions(asked), TYPES))
     except (ValueError, ValidationError):
         whole = Tenant("alice", "cat-1").filter()
 
@@ -192,7 +192,7 @@ def test_no_filter_makes_a_member_of_a_group_that_the_token_does_not_name(
     foreign = {"user_id": "alice", "allowed_groups": [each for each in theirs if each not in mine]}
 
     try:
-        narrowed = typed(conditions(asked), TYPES)
+        narrowed = resolve_types(conditions(asked), TYPES)
     except (ValueError, ValidationError):
         narrowed = ()
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.errors import MalformedEvent, ValidationError
-from stackroom.model.attributes import Attribute, recorded
+from stackroom.model.attributes import Attribute, record_entries
 from stackroom.model.bucket import FileVersion
 from stackroom.model.keys import Location
 from stackroom.text.inspection import text_id_of
@@ -115,7 +115,7 @@ def test_typed_attributes_follow_their_headers() -> None:
         "sent_ts": 1772359200,
         "note": "2026",
     }
-    assert recorded(attributes) == {
+    assert record_entries(attributes) == {
         "year:number",
         "rate:number",
         "public:boolean",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.access.search_filter_argument import conditions, typed
+from stackroom.access.search_filter_argument import conditions, resolve_types
 from stackroom.errors import ValidationError
 from stackroom.model.attributes import known_types
 from stackroom.model.filters import (
@@ -32,7 +32,7 @@ LTE, LT = Comparison.LESS_OR_EQUAL, Comparison.LESS
 
 
 def read(asked: dict[str, Any]) -> Conditions:
-    return typed(conditions(asked), TYPES)
+    return resolve_types(conditions(asked), TYPES)
 
 
 @pytest.mark.parametrize(

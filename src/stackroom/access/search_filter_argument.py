@@ -1,9 +1,9 @@
 """
-The `filter` argument of a caller: checked, and translated into a filter of the store.
+Check a caller's `filter` argument, and translate it into a filter for the store.
 
 It is only ever added to what the caller may see (access/tenancy.py), so it cannot widen that.
-`conditions` parses it; `typed` checks it against the types of the attributes, so that a filter that
-can't match is refused instead of returning nothing.
+`conditions` parses it; `resolve_types` checks it against the attributes' types, so that a filter
+that can't match is refused instead of returning nothing.
 """
 
 import json
@@ -19,8 +19,8 @@ from stackroom.model.attributes import (
     AttributeTypes,
     is_day,
     plain_folder,
-    seconds_name,
     seconds_of,
+    timestamp_attribute,
 )
 from stackroom.model.filters import (
     AllOf,
@@ -47,70 +47,70 @@ OPERATORS = ("gte", "gt", "lte", "lt", "between", "in", "exists")
 
 _LOWER = {"gte": Comparison.GREATER_OR_EQUAL, "gt": Comparison.GREATER}
 _UPPER = {"lte": Comparison.LESS_OR_EQUAL, "lt": Comparison.LESS}
-_SPELLED = {">=": "gte", ">": "gt", "<=": "lte", "<": "lt"}
-# A text that is meant for a comparison; {"in": ["<10"]} asks for one that only looks like it.
-_MEANT = re.compile(r"\s*(>=|<=|>|<|≥|≤)\s*[-+]?[0-9]")
+_SYMBOLS = {">=": "gte", ">": "gt", "<=": "lte", "<": "lt"}
+# Text that is meant as a comparison. {"in": ["<10"]} matches the literal text instead.
+_COMPARISON_TEXT = re.compile(r"\s*(>=|<=|>|<|≥|≤)\s*[-+]?[0-9]")
 _SECONDS_A_DAY = 86_400
 
 
-def conditions(asked: object) -> Conditions:
+def conditions(filter_argument: object) -> Conditions:
     """
     Parse a caller's `filter` argument: all of its keys must match, each by any of its values or by
-    an object of operators. Dates are texts here; `typed` turns them into numbers.
+    an object of operators. Dates are texts here; `resolve_types` turns them into numbers.
 
     Raises ValueError with a message for the caller.
     """
-    if not isinstance(asked, Mapping):
+    if not isinstance(filter_argument, Mapping):
         raise ValueError("must be an object of metadata keys and values")
-    if len(asked) > MAX_KEYS:
-        raise ValueError(f"names {len(asked)} keys, at most {MAX_KEYS} are possible")
-    return tuple(_condition(_checked_key(key), value) for key, value in asked.items())
+    if len(filter_argument) > MAX_KEYS:
+        raise ValueError(f"names {len(filter_argument)} keys, at most {MAX_KEYS} are possible")
+    return tuple(_condition(_checked_key(key), value) for key, value in filter_argument.items())
 
 
-def _condition(key: str, asked: object) -> Filter:
-    if isinstance(asked, Mapping):
-        return _operated(key, asked)
-    if isinstance(asked, str) and _MEANT.match(asked):
-        return Compares(key, Comparison.GREATER_OR_EQUAL, _checked_value(key, asked))
-    return _any_of(key, asked)
+def _condition(key: str, value: object) -> Filter:
+    if isinstance(value, Mapping):
+        return _parse_operators(key, value)
+    if isinstance(value, str) and _COMPARISON_TEXT.match(value):
+        return Compares(key, Comparison.GREATER_OR_EQUAL, _checked_value(key, value))
+    return _any_of(key, value)
 
 
-def _any_of(key: str, asked: object) -> Filter:
-    values = asked if isinstance(asked, list | tuple) else [asked]
+def _any_of(key: str, value: object) -> Filter:
+    values = value if isinstance(value, list | tuple) else [value]
     if not 1 <= len(values) <= MAX_VALUES:
         raise ValueError(f"{key!r} has {len(values)} values, 1 to {MAX_VALUES} are possible")
-    checked = [_checked_value(key, value) for value in values]
+    checked = [_checked_value(key, each) for each in values]
     # Compare types too, because True and 1 are equal here and different in a store.
-    distinct = {(type(value), value): value for value in checked}.values()
-    return any_of(Has(key, value) for value in distinct)
+    distinct = {(type(each), each): each for each in checked}.values()
+    return any_of(Has(key, each) for each in distinct)
 
 
-def _operated(key: str, asked: Mapping[object, object]) -> Filter:
-    # A schema in OpenAI's strict mode has every operator, and null for those that aren't meant.
-    given = {
-        _SPELLED.get(str(name), str(name)): value
-        for name, value in asked.items()
-        if value is not None
+def _parse_operators(key: str, value: Mapping[object, object]) -> Filter:
+    # In OpenAI's strict mode, callers send every operator, with null for those they don't use.
+    operators = {
+        _SYMBOLS.get(str(name), str(name)): bound
+        for name, bound in value.items()
+        if bound is not None
     }
-    if unknown := [name for name in given if name not in OPERATORS]:
+    if unknown := [name for name in operators if name not in OPERATORS]:
         raise ValueError(
             f"{key!r} has the operator {unknown[0][:100]!r}, possible are {', '.join(OPERATORS)}"
         )
-    if len(given) == 1 and "in" in given:
-        return _any_of(key, given["in"])
-    if len(given) == 1 and isinstance(is_there := given.get("exists"), bool):
-        return Exists(key, is_there)
-    if not given or "in" in given or "exists" in given:
+    if len(operators) == 1 and "in" in operators:
+        return _any_of(key, operators["in"])
+    if len(operators) == 1 and isinstance(exists := operators.get("exists"), bool):
+        return Exists(key, exists)
+    if not operators or "in" in operators or "exists" in operators:
         raise ValueError(
             f"{key!r} must have a bound or two, or in with a list, or exists with true or false"
         )
-    return _range(key, given)
+    return _range(key, operators)
 
 
-def _range(key: str, given: Mapping[str, object]) -> Filter:
-    bounds = [(name, value) for name, value in given.items() if name != "between"]
-    if "between" in given:
-        between = given["between"]
+def _range(key: str, operators: Mapping[str, object]) -> Filter:
+    bounds = [(name, value) for name, value in operators.items() if name != "between"]
+    if "between" in operators:
+        between = operators["between"]
         if not isinstance(between, list | tuple) or len(between) != 2:
             raise ValueError(f"{key!r} must have a list of two bounds in between")
         bounds += [("gte", between[0]), ("lte", between[1])]
@@ -163,7 +163,7 @@ def _encodable(text: str) -> str:
     return text
 
 
-# The same, held against what is known of the attributes.
+# The conditions, checked against the attributes' types.
 
 _NAMES = {
     AttributeType.TEXT: "a text",
@@ -174,54 +174,54 @@ _NAMES = {
 }
 
 
-def typed(asked: Conditions, types: AttributeTypes) -> Conditions:
+def resolve_types(requested: Conditions, types: AttributeTypes) -> Conditions:
     """
     Return the conditions as stores compare them: dates in seconds, folders as plain paths.
 
-    Raises ValidationError, naming what is allowed, for a condition that no document can match by
-    the type of the attribute. An attribute without a type here may be another owner's.
+    Raises ValidationError, naming what is allowed, for a condition that no document can match
+    because of the attribute's type. An attribute without a type here may be another owner's.
     """
-    return tuple(_typed(each, types.get(key_of(each))) for each in asked)
+    return tuple(_resolve_type(each, types.get(key_of(each))) for each in requested)
 
 
 def key_of(condition: Filter) -> str:
-    """Return the one attribute that a caller's condition is on."""
+    """Return the one attribute that a caller's condition names."""
     return next(leaves(condition)).key
 
 
-def uncompared(asked: Filter, types: AttributeTypes) -> frozenset[AttributeType]:
+def unsupported_types(condition: Filter, types: AttributeTypes) -> frozenset[AttributeType]:
     """Return the attribute types that some documents have and the condition can't compare."""
-    return types.get(key_of(asked), frozenset()) - _kinds(asked)
+    return types.get(key_of(condition), frozenset()) - _kinds(condition)
 
 
-def _typed(asked: Filter, known: frozenset[AttributeType] | None) -> Filter:
-    key, kinds = key_of(asked), _kinds(asked)
+def _resolve_type(condition: Filter, known: frozenset[AttributeType] | None) -> Filter:
+    key, kinds = key_of(condition), _kinds(condition)
     if not kinds & (known or frozenset(AttributeType)):
-        raise ValidationError(f"filter: {_refusal(key, asked, known)}")
-    if isinstance(asked, Exists):
-        return asked
+        raise ValidationError(f"filter: {_refusal(key, condition, known)}")
+    if isinstance(condition, Exists):
+        return condition
     if key == FOLDER:
-        return _of_folders(asked)
-    is_range = isinstance(next(leaves(asked)), Compares)
+        return _folder_condition(condition)
+    is_range = isinstance(next(leaves(condition)), Compares)
     if AttributeType.DATE in kinds and (is_range or known == frozenset({AttributeType.DATE})):
-        asked = _dated(asked)
-    if isinstance(asked, AllOf) and _is_empty(asked):
+        condition = _dates_to_seconds(condition)
+    if isinstance(condition, AllOf) and _is_empty(condition):
         raise ValidationError(f"filter: {key!r} has bounds with nothing between them")
-    return asked
+    return condition
 
 
-def _is_empty(asked: AllOf) -> bool:
-    """Return True if nothing lies between the lower and the upper bound."""
-    low, high = (each for each in leaves(asked) if isinstance(each, Compares))
+def _is_empty(condition: AllOf) -> bool:
+    """Return True if no value is between the lower and the upper bound."""
+    low, high = (each for each in leaves(condition) if isinstance(each, Compares))
     if not isinstance(low.value, int | float) or not isinstance(high.value, int | float):
         return False
     excludes = {low.comparison, high.comparison} & {Comparison.GREATER, Comparison.LESS}
     return low.value > high.value or (low.value == high.value and bool(excludes))
 
 
-def _kinds(asked: Filter) -> frozenset[AttributeType]:
+def _kinds(condition: Filter) -> frozenset[AttributeType]:
     """Return the types of attributes that can meet the condition."""
-    match asked:
+    match condition:
         case AnyOf(members):
             return frozenset[AttributeType]().union(*map(_kinds, members))
         case AllOf(members):
@@ -229,26 +229,26 @@ def _kinds(asked: Filter) -> frozenset[AttributeType]:
         case Exists():
             return frozenset(AttributeType)
         case Compares(_, _, value) | Has(_, value) | Lists(_, value):
-            is_range = isinstance(asked, Compares)
+            is_range = isinstance(condition, Compares)
     if isinstance(value, str):
         dates = {AttributeType.DATE} if seconds_of(value) is not None else set()
         return frozenset(dates if is_range else {AttributeType.TEXT, AttributeType.LIST, *dates})
     return frozenset({AttributeType.BOOLEAN if isinstance(value, bool) else AttributeType.NUMBER})
 
 
-def _of_folders(asked: Filter) -> Filter:
-    paths = [plain_folder(str(each.value)) for each in leaves(asked) if isinstance(each, Has)]
+def _folder_condition(condition: Filter) -> Filter:
+    paths = [plain_folder(str(each.value)) for each in leaves(condition) if isinstance(each, Has)]
     if not all(paths):
         raise ValidationError(f"filter: {FOLDER!r} must name a folder, such as 2026/contracts")
     return any_of(Has(FOLDER, each) for each in paths)
 
 
-def _dated(asked: Filter) -> Filter:
+def _dates_to_seconds(condition: Filter) -> Filter:
     """Return the condition in seconds; a date without a time means the whole day."""
-    match asked:
+    match condition:
         case Has(key, value):
             start, end = _day_of(str(value))
-            seconds = seconds_name(key)
+            seconds = timestamp_attribute(key)
             if start == end:
                 return Has(seconds, start)
             after, before = Comparison.GREATER_OR_EQUAL, Comparison.LESS
@@ -259,32 +259,32 @@ def _dated(asked: Filter) -> Filter:
                 comparison, start = Comparison.GREATER_OR_EQUAL, end
             elif start != end and comparison is Comparison.LESS_OR_EQUAL:
                 comparison, start = Comparison.LESS, end
-            return Compares(seconds_name(key), comparison, start)
+            return Compares(timestamp_attribute(key), comparison, start)
         case AllOf(members):
-            return AllOf(tuple(map(_dated, members)))
+            return AllOf(tuple(map(_dates_to_seconds, members)))
         case _:
-            # Days are ranges, and Bedrock takes no group within a group within a group.
+            # Days are ranges, and Bedrock doesn't accept groups nested three deep.
             raise ValidationError(
-                f"filter: {key_of(asked)!r} is a date, of which one or a range can be asked."
-                f" Allowed: {_forms(key_of(asked), AttributeType.DATE)}"
+                f"filter: {key_of(condition)!r} is a date, of which one or a range can be asked."
+                f" Allowed: {_forms(key_of(condition), AttributeType.DATE)}"
             )
 
 
 def _day_of(text: str) -> tuple[int, int]:
     """Return the first second of a day and of the next; for a time, that second twice."""
     start = seconds_of(text)
-    assert start is not None, "only what is a date is asked for in seconds"
+    assert start is not None, "only dates are converted to seconds"
     return start, start + (_SECONDS_A_DAY if is_day(text) else 0)
 
 
-def _refusal(key: str, asked: Filter, known: frozenset[AttributeType] | None) -> str:
+def _refusal(key: str, condition: Filter, known: frozenset[AttributeType] | None) -> str:
     if known is None:
         return (
             f"{key!r} has a bound that is neither a number nor a date such as 2026-03-01. Allowed:"
             f" {_forms(key, AttributeType.NUMBER)}"
         )
     kinds = sorted(known)
-    is_range = isinstance(next(leaves(asked)), Compares)
+    is_range = isinstance(next(leaves(condition)), Compares)
     has_order = {AttributeType.NUMBER, AttributeType.DATE} & known
     message = f"{key!r} is {' or '.join(_NAMES[each] for each in kinds)} in your documents"
     if is_range and not has_order:

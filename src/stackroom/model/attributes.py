@@ -12,7 +12,7 @@ Attribute = str | bool | int | float | list[str]
 FOLDER = "folder"
 UPLOADED_AT = "uploaded_at"
 UPLOADED_TS = "uploaded_ts"
-TEXT_ID = "text_id"  # of the text that a passage is of; no sidecar has it, for it comes with a call
+TEXT_ID = "text_id"  # a passage's text; set in direct calls, never in a sidecar
 # The limit for one catalog's record, which a search reads: some 20 KB in the worst case.
 MOST_RECORDED = 200
 _MOMENT = re.compile(
@@ -31,8 +31,8 @@ class AttributeType(StrEnum):
 
 AttributeTypes = Mapping[str, frozenset[AttributeType]]
 
-# Those that every document has, or may have, by our own hand.
-_OURS: AttributeTypes = {
+# Attributes that Stackroom sets itself, on every document or on some.
+_BUILT_IN: AttributeTypes = {
     "document_id": frozenset({AttributeType.TEXT}),
     "filename": frozenset({AttributeType.TEXT}),
     FOLDER: frozenset({AttributeType.LIST}),
@@ -57,27 +57,27 @@ def is_day(text: str) -> bool:
     return len(text) == _DAY
 
 
-def seconds_name(date: str) -> str:
+def timestamp_attribute(date: str) -> str:
     """
-    Return the name of the attribute that has a date as a number, beside the text that people read:
-    stores compare only numbers [S3 user guide: s3-vectors-metadata-filtering].
+    Return the name of the attribute that stores a date as a number, in addition to the text that
+    people read, because stores compare only numbers [S3 user guide: s3-vectors-metadata-filtering].
     """
     return UPLOADED_TS if date == UPLOADED_AT else f"{date}_ts"
 
 
 def plain_folder(path: str) -> str:
-    """Return a folder's path as the attribute `folder` has it."""
+    """Return a folder's path as it is stored in the attribute `folder`."""
     return unicodedata.normalize("NFC", path).strip("/")
 
 
-def recorded(attributes: Mapping[str, Attribute]) -> frozenset[str]:
-    """Return what a catalog records of a document's own attributes: `name:type` of each."""
+def record_entries(attributes: Mapping[str, Attribute]) -> frozenset[str]:
+    """Return a document's own attributes as a catalog records them: `name:type` each."""
     return frozenset(f"{name}:{_type_of(name, attributes)}" for name in attributes)
 
 
 def known_types(records: Iterable[frozenset[str]]) -> AttributeTypes:
-    """Return the attribute types, by name, of these records and of our own attributes."""
-    types = dict(_OURS)
+    """Return attribute types by name: those in the records and the built-in ones."""
+    types = dict(_BUILT_IN)
     for each in frozenset[str]().union(*records):
         name, _, kind = each.rpartition(":")
         types[name] = types.get(name, frozenset()) | {AttributeType(kind)}
@@ -95,5 +95,5 @@ def _type_of(name: str, attributes: Mapping[str, Attribute]) -> AttributeType:
             return AttributeType.LIST
         case str():
             seconds = seconds_of(value)
-            is_date = seconds is not None and attributes.get(seconds_name(name)) == seconds
+            is_date = seconds is not None and attributes.get(timestamp_attribute(name)) == seconds
             return AttributeType.DATE if is_date else AttributeType.TEXT

@@ -101,8 +101,7 @@ class Catalog(Record):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     deleting_since: AwareDatetime | None = None
-    # The types of its documents' own attributes, as stackroom.model.attributes.recorded returns
-    # them.
+    # The types of its documents' own attributes, from stackroom.model.attributes.record_entries.
     attribute_types: frozenset[str] = frozenset()
 
     @property

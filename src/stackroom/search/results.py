@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from stackroom.access.identity import Caller
-from stackroom.access.search_filter_argument import key_of, uncompared
+from stackroom.access.search_filter_argument import key_of, unsupported_types
 from stackroom.access.tenancy import owner_attributes
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import RetrievalError, StackroomError, Throttled
@@ -301,7 +301,7 @@ def _filter_notice(asked: Conditions, scope: SearchScope, replies: Replies) -> s
     notes += [
         f"{key_of(each)!r} is {_kinds(left)} in some documents, which the filter leaves out"
         for each in asked
-        if (left := uncompared(each, scope.types))
+        if (left := unsupported_types(each, scope.types))
     ]
     if asked and not notes and not any(each.passages for each in replies.given):
         notes.append("no passage that you may search matches the filter")

@@ -17,7 +17,7 @@ from functools import cache, partial
 
 from stackroom.access import tenancy
 from stackroom.access.identity import Caller
-from stackroom.access.search_filter_argument import typed
+from stackroom.access.search_filter_argument import resolve_types
 from stackroom.access.tenancy import CATALOG, DOCUMENT, CatalogOf, Member, Tenant, document_id_in
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import (
@@ -140,7 +140,7 @@ class Retrieval:
         deadline: Deadline = NO_DEADLINE,
     ) -> SearchAnswer:
         known = scope.types if scope.knows_all_types else known_types(())
-        conditions = typed(asked.filter, known)
+        conditions = resolve_types(asked.filter, known)
         limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
         ask = partial(ask_all, scope, asked.query, pool=self.pool, deadline=deadline)
         replies = ask(conditions=conditions, limits=dict.fromkeys(scope.targets, limit))

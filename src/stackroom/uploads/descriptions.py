@@ -24,9 +24,9 @@ from stackroom.model.attributes import (
     UPLOADED_TS,
     Attribute,
     plain_folder,
-    recorded,
-    seconds_name,
+    record_entries,
     seconds_of,
+    timestamp_attribute,
 )
 from stackroom.model.bucket import StoredObject
 from stackroom.model.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
@@ -174,7 +174,7 @@ def _judged(location: Location, found: StoredObject, *, uploaded_at: datetime) -
     except ValidationError as error:
         return _Judged(problem=str(error), sidecar=quarantine_sidecar(location))
     return _Judged(
-        sidecar=sidecar, attribute_types=recorded(attributes), lacks_folder=not has_folder
+        sidecar=sidecar, attribute_types=record_entries(attributes), lacks_folder=not has_folder
     )
 
 
@@ -283,7 +283,7 @@ def _typed(kind: str, name: str, value: str) -> dict[str, Attribute]:
                 raise ValidationError(
                     f"attribute {name!r} must be a date such as 2026-03-01 or 2026-03-01T10:30:00Z"
                 )
-            return {name: value, seconds_name(name): seconds}
+            return {name: value, timestamp_attribute(name): seconds}
         case _:
             return {name: _string_of(name, value)}
 
