@@ -20,7 +20,7 @@ from stackroom.model.records import (
 from stackroom.runs.capacity import Limits
 from stackroom.runs.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage, QueuePosition
 from stackroom.runs.ledger import Mode, WorkDuration
-from stackroom.tools.question_definitions import GET_INDEXING_STATUS
+from stackroom.tools.document_definitions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline

@@ -7,7 +7,7 @@ import binascii
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -20,7 +20,7 @@ from stackroom.catalogs.transfers import FORM_SECONDS, LINK_SECONDS, DownloadLin
 from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError
 from stackroom.model.attributes import Attribute
 from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
-from stackroom.model.records import Document, DocumentStatus, Receipt
+from stackroom.model.records import CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.tools.definition import (
     CatalogArguments,
     CatalogId,
@@ -33,6 +33,10 @@ from stackroom.tools.definition import (
 )
 from stackroom.tools.texts import cell, counted, iso, kilobytes, minute, quotable, size, status_of
 from stackroom.uploads.descriptions import MAX_FILENAME_BYTES, MAX_LIST
+
+if TYPE_CHECKING:
+    from stackroom.catalogs.progress import CatalogProgress
+    from stackroom.runs.estimates import DocumentEstimate
 
 
 class ListCatalogDocuments(CatalogArguments):
@@ -360,4 +364,93 @@ UPLOAD_TO_CATALOG = CatalogTool(
     display=Display(
         name="Upload Document", running="Uploading document", complete="Document uploaded"
     ),
+)
+
+
+_MOST_PROGRESS_ROWS = 100  # documents that aren't ready; more would not help a model
+
+
+class GetIndexingStatus(CatalogArguments):
+    catalog_id: CatalogId
+
+
+def _get_status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:
+    return services.progress.of(caller.user_id, asked.catalog_id)
+
+
+def _render_progress(progress: CatalogProgress) -> Rendered:
+    ready = f"{progress.indexed} of {counted(progress.total, 'document')} ready"
+    if progress.overall is CatalogStatus.DELETING:
+        ready = f"{counted(progress.total, 'document')} left"
+    lines = [
+        f"Catalog '{quotable(progress.catalog.name)}' indexing status:",
+        f"**Overall**: {progress.overall} ({ready})",
+        *map(_progress_line, progress.unready[:_MOST_PROGRESS_ROWS]),
+        *(_gaps_line(each) for each in progress.with_gaps[:_MOST_PROGRESS_ROWS]),
+    ]
+    if not progress.total and progress.overall is CatalogStatus.READY:
+        lines.append("Use upload_to_catalog to add documents.")
+    if more := max(0, len(progress.unready) - _MOST_PROGRESS_ROWS) + progress.more:
+        lines.append(f"- and {more} more that aren't ready")
+    return Rendered(
+        "\n".join(lines),
+        {
+            "catalog_id": progress.catalog.catalog_id,
+            "overall_status": str(progress.overall),
+            "documents": {
+                "indexed": progress.indexed,
+                "indexing": progress.indexing,
+                "pending": progress.pending,
+                "failed": progress.failed,
+            },
+            "eta_seconds": progress.eta_seconds,
+            "failures": [
+                {
+                    "document_id": each.document.document_id,
+                    "filename": each.document.filename,
+                    "reason": each.document.status_reason,
+                }
+                for each in progress.unready
+                if each.document.status is DocumentStatus.FAILED
+            ],
+            "gaps": [
+                {
+                    "document_id": each.document_id,
+                    "filename": each.filename,
+                    "gaps": list(each.shown_gaps),
+                }
+                for each in progress.with_gaps
+            ],
+        },
+    )
+
+
+def _progress_line(estimate: DocumentEstimate) -> str:
+    document = estimate.document
+    notes = [str(document.shown_status)]
+    if document.is_to_come and document.upload_until is not None:
+        notes = [f"waits for its upload until {minute(document.upload_until)}"]
+    elif document.remark:
+        notes = [quotable(status_of(document))]
+    elif left := estimate.remaining(speed=1):
+        notes.append(left)
+    return f"- {quotable(document.filename)} ({document.document_id}): {', '.join(notes)}"
+
+
+def _gaps_line(document: Document) -> str:
+    return (
+        f"- {quotable(document.filename)} ({document.document_id}): {quotable(status_of(document))}"
+    )
+
+
+GET_INDEXING_STATUS = CatalogTool(
+    name="get_indexing_status",
+    description=(
+        "Say how far a catalog's documents are: how many can be asked about, which are still being"
+        " indexed and how long that takes, which failed and why."
+    ),
+    arguments=GetIndexingStatus,
+    use=_get_status,
+    render=_render_progress,
+    display=Display(name="Check Indexing", running="Checking status", complete="Status retrieved"),
 )

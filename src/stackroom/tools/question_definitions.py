@@ -1,4 +1,4 @@
-"""The tools for questions: a catalog's progress, and the contents of its documents."""
+"""The tools for questions to a catalog's documents, and for feedback on the answers."""
 
 from __future__ import annotations
 
@@ -20,24 +20,20 @@ from stackroom.catalogs.feedback import (
 )
 from stackroom.errors import CatalogEmpty, NoResults
 from stackroom.model.catalog_counts import not_searched
-from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
+from stackroom.model.records import Catalog
 from stackroom.tools.definition import (
     CatalogArguments,
-    CatalogId,
     CatalogTool,
     Display,
     Rendered,
     Services,
 )
-from stackroom.tools.texts import counted, day, minute, place, quotable, status_of
+from stackroom.tools.texts import counted, day, place, quotable
 
 if TYPE_CHECKING:
-    from stackroom.catalogs.progress import CatalogProgress
-    from stackroom.runs.estimates import DocumentEstimate
     from stackroom.search.cited_answers import CatalogAnswer, CitedSource
     from stackroom.search.excerpts import Source
 
-_ROWS = 100  # of the documents that aren't ready; a model reads no more with profit
 _MOST_LISTED = 20  # feedbacks in the text
 
 
@@ -58,10 +54,6 @@ class QueryCatalog(CatalogArguments):
         description="How many passages to answer from at most: an integer from 1 to 20, by"
         " default 5.",
     )
-
-
-class GetIndexingStatus(CatalogArguments):
-    catalog_id: CatalogId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,88 +137,6 @@ QUERY_CATALOG = CatalogTool(
     display=Display(
         name="Query Catalog", running="Querying knowledge base", complete="Query complete"
     ),
-)
-
-
-def _get_status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:
-    return services.progress.of(caller.user_id, asked.catalog_id)
-
-
-def _render_progress(progress: CatalogProgress) -> Rendered:
-    ready = f"{progress.indexed} of {counted(progress.total, 'document')} ready"
-    if progress.overall is CatalogStatus.DELETING:
-        ready = f"{counted(progress.total, 'document')} left"
-    lines = [
-        f"Catalog '{quotable(progress.catalog.name)}' indexing status:",
-        f"**Overall**: {progress.overall} ({ready})",
-        *map(_line, progress.unready[:_ROWS]),
-        *(_gaps_line(each) for each in progress.with_gaps[:_ROWS]),
-    ]
-    if not progress.total and progress.overall is CatalogStatus.READY:
-        lines.append("Use upload_to_catalog to add documents.")
-    if more := max(0, len(progress.unready) - _ROWS) + progress.more:
-        lines.append(f"- and {more} more that aren't ready")
-    return Rendered(
-        "\n".join(lines),
-        {
-            "catalog_id": progress.catalog.catalog_id,
-            "overall_status": str(progress.overall),
-            "documents": {
-                "indexed": progress.indexed,
-                "indexing": progress.indexing,
-                "pending": progress.pending,
-                "failed": progress.failed,
-            },
-            "eta_seconds": progress.eta_seconds,
-            "failures": [
-                {
-                    "document_id": each.document.document_id,
-                    "filename": each.document.filename,
-                    "reason": each.document.status_reason,
-                }
-                for each in progress.unready
-                if each.document.status is DocumentStatus.FAILED
-            ],
-            "gaps": [
-                {
-                    "document_id": each.document_id,
-                    "filename": each.filename,
-                    "gaps": list(each.shown_gaps),
-                }
-                for each in progress.with_gaps
-            ],
-        },
-    )
-
-
-def _line(estimate: DocumentEstimate) -> str:
-    document = estimate.document
-    notes = [str(document.shown_status)]
-    if document.is_to_come and document.upload_until is not None:
-        notes = [f"waits for its upload until {minute(document.upload_until)}"]
-    elif document.remark:
-        notes = [quotable(status_of(document))]
-    elif left := estimate.remaining(speed=1):
-        notes.append(left)
-    return f"- {quotable(document.filename)} ({document.document_id}): {', '.join(notes)}"
-
-
-def _gaps_line(document: Document) -> str:
-    return (
-        f"- {quotable(document.filename)} ({document.document_id}): {quotable(status_of(document))}"
-    )
-
-
-GET_INDEXING_STATUS = CatalogTool(
-    name="get_indexing_status",
-    description=(
-        "Say how far a catalog's documents are: how many can be asked about, which are still being"
-        " indexed and how long that takes, which failed and why."
-    ),
-    arguments=GetIndexingStatus,
-    use=_get_status,
-    render=_render_progress,
-    display=Display(name="Check Indexing", running="Checking status", complete="Status retrieved"),
 )
 
 

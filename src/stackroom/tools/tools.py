@@ -21,7 +21,7 @@ TOOLS: tuple[CatalogTool[Any, Any], ...] = (
     catalog_definitions.SELECT_CATALOG,
     question_definitions.QUERY_CATALOG,
     catalog_definitions.DELETE_CATALOG,
-    question_definitions.GET_INDEXING_STATUS,
+    document_definitions.GET_INDEXING_STATUS,
     document_definitions.DOWNLOAD_FROM_CATALOG,
     question_definitions.FEEDBACK,
     question_definitions.LIST_FEEDBACK,
