@@ -11,7 +11,7 @@ from stackroom.model.records import CapKind, CatalogStatus, Document, DocumentSt
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.runs import estimates
 from stackroom.runs.estimates import DocumentStage
-from stackroom.tools.question_definitions import GET_INDEXING_STATUS
+from stackroom.tools.document_definitions import GET_INDEXING_STATUS
 from tests.unit.pipeline import KEY, Pipeline, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -252,7 +252,7 @@ def test_documents_over_the_cap_are_not_stalled_and_resume_when_raised() -> None
     found = list(pipeline.reconciliation().resume())
     go(pipeline)
 
-    assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
+    assert [each.kind for each in found] == [Kind.STALE_CAP_WAIT]
     assert waiting(pipeline) == keys[4:]
 
 
@@ -380,7 +380,7 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     pipeline.clock.pass_by(30 * 86_400)
     found = list(pipeline.reconciliation().resume())
     go(pipeline)
-    assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
+    assert [each.kind for each in found] == [Kind.STALE_CAP_WAIT]
     assert waiting(pipeline) == []
 
 
@@ -399,7 +399,7 @@ def test_placed_documents_resume_next_month_despite_the_document_cap() -> None:
     found = list(pipeline.reconciliation().resume())
     go(pipeline)
 
-    assert [each.kind for each in found] == [Kind.WAITS_FOR_NOTHING]
+    assert [each.kind for each in found] == [Kind.STALE_CAP_WAIT]
     assert waiting(pipeline) == []
 
 

@@ -29,7 +29,7 @@ from stackroom.reconciler.control_audit import ControlAudit, SourceAudit
 from stackroom.reconciler.count_audit import CountAudit
 from stackroom.reconciler.discrepancies import BETWEEN, Discrepancy
 from stackroom.reconciler.index_audit import IndexAudit
-from stackroom.reconciler.mending import apart
+from stackroom.reconciler.mending import isolate_failures
 from stackroom.reconciler.record_audit import OpenAudit, RecordAudit
 from stackroom.reconciler.search_audit import DeletionAudit
 from stackroom.reconciler.text_audit import TextAudit
@@ -226,7 +226,9 @@ class Reconciliation:
 def _step(what: str, audit: Audit, cursor: str | None) -> Piece:
     # A cursor may hold many ids.
     start = cursor[:_CURSOR_SHOWN] if cursor is not None else "its start"
-    following: str | None = yield from apart(f"{what}, from {start} on", audit.step(cursor))
+    following: str | None = yield from isolate_failures(
+        f"{what}, from {start} on", audit.step(cursor)
+    )
     return following
 
 

@@ -28,7 +28,7 @@ from stackroom.model.keys import (
 from stackroom.model.records import DataSourceType, Document, DocumentStatus, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import apart
+from stackroom.reconciler.mending import isolate_failures
 from stackroom.runs.inventory import ListedObject
 
 _STEP = 10_000  # objects, ten pages of the listing
@@ -90,15 +90,17 @@ class IdWindow:
 
 @dataclass(frozen=True)
 class BucketAudit:
-    on: Audited
+    context: Audited
 
     def step(self, cursor: str | None) -> Piece:
         at = _Cursor.model_validate_json(cursor) if cursor else _Cursor()
         listed = 0
         for folder, on_it in groupby(self._listing(at.after), key=_folder_of):
             counted = _Counted(on_it)
-            window = IdWindow(self.on.capacity, low=at.low)
-            yield from apart(f"objects under {folder!r}", self._of_folder(folder, counted, window))
+            window = IdWindow(self.context.capacity, low=at.low)
+            yield from isolate_failures(
+                f"objects under {folder!r}", self._of_folder(folder, counted, window)
+            )
             counted.finish()
             if window.high is not None:
                 return _Cursor(after=at.after, low=window.high).model_dump_json()
@@ -111,7 +113,7 @@ class BucketAudit:
     def _listing(self, after: str) -> Iterator[ListedObject]:
         following: str | None = after
         while following is not None:
-            page = self.on.inventory.objects(after=following)
+            page = self.context.inventory.objects(after=following)
             yield from (each for each in page.items if not each.key.startswith(OUR_PREFIXES))
             following = None if page.next is None else _past_ours(page.next)
 
@@ -130,7 +132,7 @@ class BucketAudit:
                 listed.sidecar = item.last_modified
             elif window.covers(document_id) and isinstance(location, Location):
                 # A document comes before its sidecar.
-                yield from apart(item.key, self._sidecar_alone(location, item))
+                yield from isolate_failures(item.key, self._sidecar_alone(location, item))
         yield from self._of_no_catalog(window)
         catalogs_own = locate(f"{folder}any")
         if isinstance(catalogs_own, Location):
@@ -139,10 +141,10 @@ class BucketAudit:
 
     def _quarantined(self, location: Location, junk: Sequence[str]) -> Iterator[Discrepancy]:
         """Quarantine junk files where ingestion jobs crawl them; they have no record."""
-        catalog = self.on.catalogs.get(location.catalog_id) if junk else None
+        catalog = self.context.catalogs.get(location.catalog_id) if junk else None
         source = catalog.source if catalog is not None else None
         if source is not None and source.type is DataSourceType.S3:
-            yield from self.on.mending.reconciled((each, Kind.WRONG_SIDECAR) for each in junk)
+            yield from self.context.mending.reconciled((each, Kind.WRONG_SIDECAR) for each in junk)
 
     def _of_no_catalog(self, window: IdWindow) -> Iterator[Discrepancy]:
         """Yield what is wrong with keys that belong to no catalog; the window keeps the others."""
@@ -150,31 +152,31 @@ class BucketAudit:
         unplaced = [each for each in held if isinstance(locate(each.key), Unplaced)]
         for item in unplaced:
             window.held.pop(unplaced_id_of(item.key), None)
-        yield from self.on.mending.reconciled(self._unlike_their_records(unplaced))
+        yield from self.context.mending.reconciled(self._unlike_their_records(unplaced))
 
     def _compared(self, location: Location, window: IdWindow) -> Iterator[Discrepancy]:
-        catalog = self.on.catalogs.get(location.catalog_id)
+        catalog = self.context.catalogs.get(location.catalog_id)
         first = None if catalog else next(self._settled(window), None)
-        if first is not None and self.on.mending.dry_run and self._is_recorded(first):
+        if first is not None and self.context.mending.dry_run and self._is_recorded(first):
             first = None  # whether it would be refused again, only an attempt shows
         if first is not None:
             # The catalog's record is lost, or it was never opened: what becomes of one tells.
-            yield from self.on.mending.reconciled([(first.key, Kind.OBJECT_WITHOUT_RECORD)])
-            catalog = self.on.catalogs.get(location.catalog_id)
+            yield from self.context.mending.reconciled([(first.key, Kind.OBJECT_WITHOUT_RECORD)])
+            catalog = self.context.catalogs.get(location.catalog_id)
         if catalog is None or unplaced_reason(location, catalog):
             items = (item for each in window.held.values() for item in each.items)
             others = (item for item in items if item is not first)
-            yield from self.on.mending.reconciled(self._unlike_their_records(others))
+            yield from self.context.mending.reconciled(self._unlike_their_records(others))
             return
-        yield from self.on.mending.reconciled(self._suspects(location.catalog_id, window))
+        yield from self.context.mending.reconciled(self._suspects(location.catalog_id, window))
 
     def _suspects(self, catalog_id: str, window: IdWindow) -> Iterator[tuple[str, Kind]]:
-        for record in self.on.documents.of_catalog(catalog_id):
+        for record in self.context.documents.of_catalog(catalog_id):
             if not window.covers(record.document_id):
                 continue
             listed = window.held.pop(record.document_id, None)
             if listed is None:
-                if record.has_lapsed(self.on.mending.now()):
+                if record.has_lapsed(self.context.mending.now()):
                     yield record.s3_key, Kind.UNUSED_LINK
                 elif self._may_be_lost(record):
                     yield record.s3_key, Kind.RECORD_WITHOUT_OBJECT
@@ -191,11 +193,11 @@ class BucketAudit:
         return (item for item in items if self._is_settled(item))
 
     def _is_settled(self, item: ListedObject) -> bool:
-        return self.on.mending.is_settled(item.last_modified)
+        return self.context.mending.is_settled(item.last_modified)
 
     def _may_be_lost(self, record: Document) -> bool:
         known = record.status in (DocumentStatus.DELETING, DocumentStatus.UPLOADING)
-        return not known and self.on.mending.is_settled(record.uploaded_at)
+        return not known and self.context.mending.is_settled(record.uploaded_at)
 
     def _unlike_their_records(self, items: Iterable[ListedObject]) -> Iterator[tuple[str, Kind]]:
         for item in items:
@@ -205,22 +207,22 @@ class BucketAudit:
     def _is_recorded(self, item: ListedObject) -> bool:
         """Return True if a record shows the object as one without a catalog."""
         partition = unplaced_partition(locate(item.key).user_id)
-        record = self.on.documents.get(partition, unplaced_id_of(item.key))
+        record = self.context.documents.get(partition, unplaced_id_of(item.key))
         return record is not None and _is_the_same(record, item)
 
     def _sidecar_alone(self, location: Location, sidecar: ListedObject) -> Iterator[Discrepancy]:
         if not self._is_settled(sidecar):
             return
-        record = self.on.documents.get(location.catalog_id, location.document_id)
+        record = self.context.documents.get(location.catalog_id, location.document_id)
         if record is not None and record.s3_key == location.key:
             return  # the comparison with the record follows, and takes the sidecar along
-        if self.on.bucket.head(location.key) is not None:
+        if self.context.bucket.head(location.key) is not None:
             return
-        yield from self.on.mending.mended(
+        yield from self.context.mending.mended(
             Kind.SIDECAR_WITHOUT_OBJECT,
             sidecar.key,
-            by=partial(self.on.bucket.remove_sidecar, location.key),
-            until=lambda: self.on.bucket.sidecar_of(location.key) is None,
+            by=partial(self.context.bucket.remove_sidecar, location.key),
+            until=lambda: self.context.bucket.sidecar_of(location.key) is None,
         )
 
 

@@ -13,7 +13,7 @@ from stackroom.errors import RecordChanged
 from stackroom.model.records import PoolMember
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import LeftForLater, apart, left
+from stackroom.reconciler.mending import LeftForLater, isolate_failures, report_unrepaired
 from stackroom.runs.inventory import Inventory, KnownSource
 from stackroom.runs.lease import Lease
 from stackroom.runs.placement import catalog_named_in, is_named_after
@@ -23,18 +23,18 @@ from stackroom.runs.placement import catalog_named_in, is_named_after
 class ControlAudit:
     """Audit of expired leases, all of them in one step."""
 
-    on: Audited
+    context: Audited
 
     def step(self, cursor: str | None) -> Piece:
         assert cursor is None, "it is one step"
-        for lease in self.on.leases.expired(self.on.mending.now()):
-            yield from apart(lease.execution_name, self._of_lease(lease))
+        for lease in self.context.leases.expired(self.context.mending.now()):
+            yield from isolate_failures(lease.execution_name, self._of_lease(lease))
         return None
 
     def _of_lease(self, lease: Lease) -> Iterator[Discrepancy]:
-        if not self.on.executions.is_running(lease.execution_name):
-            follow = partial(self.on.restart.follow_if_silent, lease)
-            yield from self.on.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
+        if not self.context.executions.is_running(lease.execution_name):
+            follow = partial(self.context.restart.follow_if_silent, lease)
+            yield from self.context.mending.mended(Kind.DEAD_RUN, lease.execution_name, by=follow)
 
 
 # DataSourceStatus [API model bedrock-agent]
@@ -53,41 +53,41 @@ class SourceAudit:
     it. A step is one knowledge base of the pool.
     """
 
-    on: Audited
+    context: Audited
 
     def step(self, cursor: str | None) -> Piece:
         number = int(cursor or 0)
-        if number >= len(self.on.pool):
+        if number >= len(self.context.pool):
             return None
-        knowledge_base_id = self.on.pool[number].knowledge_base_id
+        knowledge_base_id = self.context.pool[number].knowledge_base_id
         # Before the data sources: whoever takes a slot makes the data source after it.
-        holders = self.on.slots.holders(knowledge_base_id)
+        holders = self.context.slots.holders(knowledge_base_id)
         known = [
             each
-            for each in known_sources(self.on.inventory, knowledge_base_id)
+            for each in known_sources(self.context.inventory, knowledge_base_id)
             if catalog_named_in(each.name) and each.status != _DELETING
         ]
         for each in known:
-            yield from apart(_where(each), self._of_source(each))
+            yield from isolate_failures(_where(each), self._of_source(each))
         names = {each.name for each in known}
         for catalog_id in sorted(holders):
             if not any(is_named_after(each, catalog_id) for each in names):
                 what = f"{knowledge_base_id}: {catalog_id}"
                 found = self._of_holder(knowledge_base_id, catalog_id, what)
-                yield from apart(what, found)
-        found = self._of_lost(self.on.pool[number], holders)
-        yield from apart(f"lost slots of {knowledge_base_id}", found)
-        return str(number + 1) if number + 1 < len(self.on.pool) else None
+                yield from isolate_failures(what, found)
+        found = self._of_lost(self.context.pool[number], holders)
+        yield from isolate_failures(f"lost slots of {knowledge_base_id}", found)
+        return str(number + 1) if number + 1 < len(self.context.pool) else None
 
     def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
         where = _where(known)
         if known.status in _BROKEN:
             reasons = "; ".join((known.status, *known.reasons))
-            yield left(Kind.BROKEN_DATA_SOURCE, f"{where}: {reasons}")
+            yield report_unrepaired(Kind.BROKEN_DATA_SOURCE, f"{where}: {reasons}")
         elif not self._is_owned(known):
             # A dry run opens no lost catalog again; then it had one.
-            unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""
-            yield from self.on.mending.mended(
+            unless = ", unless its catalog is opened again" if self.context.mending.dry_run else ""
+            yield from self.context.mending.mended(
                 Kind.ORPHAN_DATA_SOURCE,
                 where,
                 by=partial(self._remove, known),
@@ -98,42 +98,42 @@ class SourceAudit:
         if self._is_owned(known):
             raise RecordChanged(known.name)
         there = known.source
-        if self.on.data_sources.remove(there.knowledge_base_id, there.data_source_id):
+        if self.context.data_sources.remove(there.knowledge_base_id, there.data_source_id):
             return
-        now = self.on.inventory.source(there.knowledge_base_id, there.data_source_id)
+        now = self.context.inventory.source(there.knowledge_base_id, there.data_source_id)
         if now is not None and now.status != _DELETING:
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_owned(self, known: KnownSource) -> bool:
         catalog_id = catalog_named_in(known.name)
-        catalog = None if catalog_id is None else self.on.catalogs.get(catalog_id)
+        catalog = None if catalog_id is None else self.context.catalogs.get(catalog_id)
         if catalog is None:  # where objects lie, one is about to be opened
-            return bool(known.prefix and self.on.inventory.objects(prefix=known.prefix).items)
+            return bool(known.prefix and self.context.inventory.objects(prefix=known.prefix).items)
         # One without a data source adopts it with its next run.
         return catalog.data_source_id in (None, known.source.data_source_id)
 
     def _of_holder(
         self, knowledge_base_id: str, catalog_id: str, what: str
     ) -> Iterator[Discrepancy]:
-        catalog = self.on.catalogs.get(catalog_id)
+        catalog = self.context.catalogs.get(catalog_id)
         if catalog is not None and catalog.data_source_id is None:
             return  # its data source may be about to be made
         if catalog is not None and catalog.knowledge_base_id == knowledge_base_id:
             return  # its data source is being deleted, or gone: the next run finds out
-        yield from self.on.mending.mended(
+        yield from self.context.mending.mended(
             Kind.UNUSED_SLOT,
             what,
-            by=partial(self.on.slots.free, knowledge_base_id, catalog_id),
-            until=lambda: catalog_id not in self.on.slots.holders(knowledge_base_id),
+            by=partial(self.context.slots.free, knowledge_base_id, catalog_id),
+            until=lambda: catalog_id not in self.context.slots.holders(knowledge_base_id),
         )
 
     def _of_lost(self, member: PoolMember, holders: frozenset[str]) -> Iterator[Discrepancy]:
         """Free slots that are lost while a data source without a slot takes their place."""
         knowledge_base_id = member.knowledge_base_id
-        lost = sorted(self.on.slots.lost(knowledge_base_id))
+        lost = sorted(self.context.slots.lost(knowledge_base_id))
         if not lost:
             return
-        there = self.on.data_sources.all(knowledge_base_id)
+        there = self.context.data_sources.all(knowledge_base_id)
         strangers = [
             name
             for name, data_source_id in there.items()
@@ -141,15 +141,15 @@ class SourceAudit:
             and not any(is_named_after(name, holder) for holder in holders)
         ]
         for each in lost[len(strangers) :]:
-            yield from self.on.mending.mended(
+            yield from self.context.mending.mended(
                 Kind.LOST_SLOT,
                 f"{knowledge_base_id}: {each}",
-                by=partial(self.on.slots.free, knowledge_base_id, each),
+                by=partial(self.context.slots.free, knowledge_base_id, each),
                 until=partial(self._is_free, knowledge_base_id, each),
             )
 
     def _is_free(self, knowledge_base_id: str, lost: str) -> bool:
-        return lost not in self.on.slots.lost(knowledge_base_id)
+        return lost not in self.context.slots.lost(knowledge_base_id)
 
 
 def known_sources(inventory: Inventory, knowledge_base_id: str) -> list[KnownSource]:

@@ -17,7 +17,7 @@ from stackroom.model.catalog_counts import Counts, counts_in, counts_of, is_book
 from stackroom.model.records import Catalog, Record
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import apart
+from stackroom.reconciler.mending import isolate_failures
 
 _STEP = 50_000  # documents, unless a catalog alone has more
 _AT_ONCE = 1000  # documents held at a time
@@ -32,47 +32,47 @@ class _Cursor(Record):
 
 @dataclass(frozen=True)
 class CountAudit:
-    on: Audited
+    context: Audited
 
     def step(self, cursor: str | None) -> Piece:
         at = _Cursor.model_validate_json(cursor) if cursor else _Cursor()
-        page = self.on.inventory.all_catalogs(at.page)
+        page = self.context.inventory.all_catalogs(at.page)
         counted = 0
         for catalog in sorted(page.items, key=lambda each: each.catalog_id):
             if catalog.catalog_id <= at.after:
                 continue
             if counted >= _STEP:
                 return at.model_dump_json()
-            yield from apart(catalog.catalog_id, self._of(catalog.catalog_id))
+            yield from isolate_failures(catalog.catalog_id, self._of(catalog.catalog_id))
             counted += max(1, catalog.document_count)
             at = _Cursor(page=at.page, after=catalog.catalog_id)
         return _Cursor(page=page.next).model_dump_json() if page.next is not None else None
 
     def _of(self, catalog_id: str) -> Iterator[Discrepancy]:
-        before = self.on.catalogs.get(catalog_id)
+        before = self.context.catalogs.get(catalog_id)
         if before is None:
             return
         counts = Counts()
-        for some in chunks(self.on.documents.of_catalog(catalog_id), of=_AT_ONCE):
+        for some in chunks(self.context.documents.of_catalog(catalog_id), of=_AT_ONCE):
             counts = sum(map(counts_of, some), counts)
             for each in some:
                 if not is_booked(each):
-                    yield from self.on.mending.saved(each, Kind.UNLISTED_DOCUMENT)
+                    yield from self.context.mending.saved(each, Kind.UNLISTED_DOCUMENT)
         yield from self._compared(before, counts)
 
     def _compared(self, before: Catalog, counts: Counts) -> Iterator[Discrepancy]:
-        now = self.on.catalogs.get(before.catalog_id)
+        now = self.context.catalogs.get(before.catalog_id)
         if now is None or _written(now) != _written(before) or counts_in(now) == counts:
             return
-        yield from self.on.mending.mended(
+        yield from self.context.mending.mended(
             Kind.WRONG_COUNTS,
             now.catalog_id,
-            by=partial(self.on.catalogs.recount, now, counts),
+            by=partial(self.context.catalogs.recount, now, counts),
             until=partial(self._counts_otherwise, now),
         )
 
     def _counts_otherwise(self, before: Catalog) -> bool:
-        now = self.on.catalogs.get(before.catalog_id)
+        now = self.context.catalogs.get(before.catalog_id)
         return now is None or counts_in(now) != counts_in(before)
 
 

@@ -9,10 +9,10 @@ from typing import Self
 # within seconds mostly [S3 user guide: EventNotifications, "typically delivered in seconds"], and a
 # message waits in its batch for less than a minute.
 QUIET = timedelta(minutes=2)
-# A file's reading ends within ten minutes [infra/pipeline_functions.py] and mostly begins with its
-# event. What takes longer waits behind many others, or its message is lost or a dead letter; to
-# read a file once more does no harm.
-UNREAD = timedelta(minutes=15)
+# Reading a file takes at most ten minutes [infra/pipeline_functions.py] and usually starts with its
+# event. A file that takes longer is in a queue, or its message is lost or a dead letter; reading it
+# again does no harm.
+READ_TIMEOUT = timedelta(minutes=15)
 BETWEEN = timedelta(hours=1)  # two full rounds, at the least
 
 
@@ -45,7 +45,7 @@ class Kind(StrEnum):
     WRONG_COUNTS = "wrong_counts", "counted anew"
     STALLED_DOCUMENT = "stalled_document", "a run asked for"
     STALLED_CATALOG = "stalled_catalog", "a run asked for"
-    WAITS_FOR_NOTHING = "waits_for_nothing", "let go, for its user is over no cap any more"
+    STALE_CAP_WAIT = "waits_for_nothing", "let go, for its user is over no cap any more"
     HALF_DELETED_CATALOG = (
         "half_deleted_catalog",
         "open again, for objects lie in it; its owner may delete it once more",

@@ -38,7 +38,7 @@ from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.control_audit import known_sources
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passing
-from stackroom.reconciler.mending import apart
+from stackroom.reconciler.mending import isolate_failures
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.runs.evidence import may_be_found
 from stackroom.runs.inventory import IdParts, KnownSource, ListedDocument, ListingExpired
@@ -125,13 +125,13 @@ class TooManyDiffer(Exception):
 class IndexAudit:
     """Audit of the index. A data source that can't be compared is reported and skipped."""
 
-    on: Audited
+    context: Audited
 
     def step(self, cursor: str | None) -> Piece:
         at = IndexPosition.model_validate_json(cursor) if cursor else IndexPosition()
-        if at.member >= len(self.on.pool):
+        if at.member >= len(self.context.pool):
             return None
-        member = self.on.pool[at.member]
+        member = self.context.pool[at.member]
         try:
             there = self._next(at, member)
         except Exception as error:
@@ -142,13 +142,13 @@ class IndexAudit:
         if there is not None:
             following: IndexPosition | None = yield from self._of_source(at, there)
         else:
-            is_last = at.member + 1 == len(self.on.pool)
+            is_last = at.member + 1 == len(self.context.pool)
             following = None if is_last else IndexPosition(member=at.member + 1)
         return following.model_dump_json(exclude_defaults=True) if following is not None else None
 
     def _next(self, at: IndexPosition, member: PoolMember) -> _OwnedDataSource | None:
         """Return the data source after that one; None if the member has no other."""
-        known = known_sources(self.on.inventory, member.knowledge_base_id)
+        known = known_sources(self.context.inventory, member.knowledge_base_id)
         for each in sorted(known, key=lambda each: each.source.data_source_id):
             if each.source.data_source_id <= at.after:
                 continue
@@ -162,7 +162,7 @@ class IndexAudit:
         catalog_id = catalog_named_in(known.name)
         if catalog_id is None or known.status != _AVAILABLE:
             return None
-        catalog = self.on.catalogs.get(catalog_id)
+        catalog = self.context.catalogs.get(catalog_id)
         return catalog if catalog is not None and catalog.source == known.source else None
 
     def _of_source(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
@@ -190,7 +190,7 @@ class IndexAudit:
             member=at.member,
             after=at.after,
             source=source,
-            began=self.on.mending.now(),
+            began=self.context.mending.now(),
             expired=expired,
         )
 
@@ -209,14 +209,16 @@ class IndexAudit:
         """Fetch and compare a page of the listing."""
         listed, others = list[str](), set(at.suspects)
         for _ in range(PAGES):
-            page = self.on.inventory.indexed(there.source, at.page)
+            page = self.context.inventory.indexed(there.source, at.page)
             if page is None:
                 return None
             for each in page.items:
                 name, detail = there.document_id_of(each), each.detail
                 if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
                     # Somebody else put it there.
-                    yield from apart(name, Orphans(self.on).follow(there.source, None, each))
+                    yield from isolate_failures(
+                        name, Orphans(self.context).follow(there.source, None, each)
+                    )
                 elif not self._is_older(detail.updated_at, at):
                     pass  # a listing that had come by before did not tell what happened since
                 elif detail.status in _AS_IT_SHOULD_BE:
@@ -247,13 +249,13 @@ class IndexAudit:
         at = self._kept(at, IndexReading.RECORDS, recorded)
         if at.page is not None:
             return at
-        found = set(islice(differences(self.on.ids, _reading_of(at)), SUSPECTS + 1))
+        found = set(islice(differences(self.context.ids, _reading_of(at)), SUSPECTS + 1))
         if len(found) > SUSPECTS:
             yield Discrepancy.not_compared(str(there), TooManyDiffer())
         suspects = sorted(found.union(at.suspects))[:SUSPECTS]
         changes = {
             "reading": IndexReading.SUSPECTS,
-            "began": self.on.mending.now(),
+            "began": self.context.mending.now(),
             "suspects": tuple(suspects),
         }
         return at.model_copy(update=changes)
@@ -262,7 +264,7 @@ class IndexAudit:
         if not names:
             return at
         part = b"".join(sorted(bytes.fromhex(each.removeprefix("doc-")) for each in names))
-        self.on.ids.keep(f"{_reading_of(at)} {side}", at.parts, part)
+        self.context.ids.keep(f"{_reading_of(at)} {side}", at.parts, part)
         return at.model_copy(update={"parts": at.parts + 1})
 
     def _records(
@@ -271,13 +273,13 @@ class IndexAudit:
         """Return a page of the data source's documents, and the cursor of the next."""
         if there.catalog is not None:
             catalog_id = there.catalog.catalog_id
-            found = self.on.documents.page(catalog_id, after=cursor, limit=_RECORDS)
+            found = self.context.documents.page(catalog_id, after=cursor, limit=_RECORDS)
             return list(found.documents), found.next
-        page = self.on.inventory.records(cursor)
+        page = self.context.inventory.records(cursor)
         documents = (each for each in page.items if isinstance(each, Document))
         living: list[Document] = []
         for catalog_id, of_one in groupby(documents, key=lambda each: each.catalog_id):
-            home = self.on.catalogs.get(catalog_id)
+            home = self.context.catalogs.get(catalog_id)
             if home is not None and home.source == there.source:
                 living += of_one
         return living, page.next
@@ -286,13 +288,13 @@ class IndexAudit:
         """
         Return True if the moment was long enough before the reading for both sides to show it.
         """
-        return moment is not None and self.on.mending.is_settled(moment, by=at.began)
+        return moment is not None and self.context.mending.is_settled(moment, by=at.began)
 
     def _met(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
         """Look again at the suspects on a page of the side that names most of them."""
         if not at.suspects:
             return None
-        left, following, began = set(at.suspects), at.page, self.on.mending.now()
+        left, following, began = set(at.suspects), at.page, self.context.mending.now()
         met: list[_Suspect] = []
         for _ in range(PAGES):
             named, following = self._named(there, following)
@@ -312,10 +314,10 @@ class IndexAudit:
     ) -> tuple[list[_Suspect], str | None]:
         """Return a page of the side that doesn't list documents by id, and the next cursor."""
         if there.catalog is None:
-            records = self.on.inventory.records(cursor)
+            records = self.context.inventory.records(cursor)
             documents = (each for each in records.items if isinstance(each, Document))
             return [(each.document_id, each.catalog_id, None) for each in documents], records.next
-        page = self.on.inventory.indexed(there.source, cursor)
+        page = self.context.inventory.indexed(there.source, cursor)
         if page is None:
             return [], None
         catalog_id = there.catalog.catalog_id
@@ -334,17 +336,19 @@ class IndexAudit:
         """Yield what is wrong with suspects, except those that changed since `by`."""
         for some in chunks(suspects, of=_AT_ONCE):
             what = f"{there}: {', '.join(name for name, _, _ in some)}"
-            yield from apart(what, self._of_some(there, some, by))
+            yield from isolate_failures(what, self._of_some(there, some, by))
 
     def _of_some(
         self, there: _OwnedDataSource, some: list[_Suspect], by: datetime | None
     ) -> Iterator[Discrepancy]:
         details: Mapping[str, DocumentDetail] = {}
         if there.catalog is None:
-            details = self.on.direct.details(there.source, [name for name, _, _ in some])
+            details = self.context.direct.details(there.source, [name for name, _, _ in some])
         for name, catalog_id, met in some:
             listed = met or ListedDocument(identifier=name, detail=details.get(name, NOT_FOUND))
-            yield from apart(f"{there}: {name}", self._of_one(there, catalog_id, name, listed, by))
+            yield from isolate_failures(
+                f"{there}: {name}", self._of_one(there, catalog_id, name, listed, by)
+            )
 
     def _of_one(
         self,
@@ -354,22 +358,22 @@ class IndexAudit:
         listed: ListedDocument,
         by: datetime | None,
     ) -> Iterator[Discrepancy]:
-        mending, document, home = self.on.mending, None, None
+        mending, document, home = self.context.mending, None, None
         if catalog_id is not None:
-            document = self.on.documents.get(catalog_id, document_id)
-            home = self.on.catalogs.get(catalog_id)
+            document = self.context.documents.get(catalog_id, document_id)
+            home = self.context.catalogs.get(catalog_id)
         if document is None:
             # A record that was made since has had it ingested since.
             reported_at = listed.detail.updated_at
             if reported_at is not None and mending.is_settled(reported_at, by=by):
-                yield from Orphans(self.on).follow(there.source, there.catalog, listed)
+                yield from Orphans(self.context).follow(there.source, there.catalog, listed)
             return
         if home is None or not mending.is_settled(document.updated_at, by=by):
             return
         if home.source == there.source:
             yield from self._judged(home, document, listed.detail)
         elif home.source is not None and there.catalog is None:
-            yield from Orphans(self.on).surplus(there.source, listed)
+            yield from Orphans(self.context).surplus(there.source, listed)
 
     def _judged(
         self, home: Catalog, document: Document, detail: DocumentDetail
@@ -377,12 +381,14 @@ class IndexAudit:
         kind = _suspicion(document, detail)
         if kind is None:
             return
-        if kind is Kind.INDEXED_AFTER_ALL and not self.on.search_check.found([(home, document)]):
+        if kind is Kind.INDEXED_AFTER_ALL and not self.context.search_check.found(
+            [(home, document)]
+        ):
             return
         if kind is Kind.REJECTED_IN_INDEX:
-            yield from self.on.mending.evicted(document, home)
+            yield from self.context.mending.evicted(document, home)
         else:
-            yield from self.on.mending.run_again(document, kind)
+            yield from self.context.mending.run_again(document, kind)
 
 
 def differences(ids: IdParts, reading: str) -> Iterator[str]:

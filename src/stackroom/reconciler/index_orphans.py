@@ -25,7 +25,7 @@ from stackroom.model.records import (
 )
 from stackroom.reconciler.audited import Audited
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
-from stackroom.reconciler.mending import LeftForLater, left
+from stackroom.reconciler.mending import LeftForLater, report_unrepaired
 from stackroom.runs.bedrock_calls import Busy, DocumentDetail
 from stackroom.runs.evidence import ABSENT, UNDER_WAY
 from stackroom.runs.inventory import ListedDocument
@@ -37,7 +37,7 @@ _MOST = 100
 
 @dataclass(frozen=True)
 class Orphans:
-    on: Audited
+    context: Audited
 
     def follow(
         self, source: DataSource, catalog: Catalog | None, listed: ListedDocument
@@ -50,7 +50,7 @@ class Orphans:
         if catalog is not None and source.type is DataSourceType.S3:
             yield from self._of_catalog(catalog, key_of(listed.identifier))
         elif not is_of_our_form(listed.identifier):
-            yield left(
+            yield report_unrepaired(
                 Kind.INDEXED_WITHOUT_RECORD,
                 _where(source, listed),
                 remedy="left alone: it is none of ours",
@@ -65,31 +65,31 @@ class Orphans:
 
     def _of_nobody(self, source: DataSource, listed: ListedDocument) -> Iterator[Discrepancy]:
         operator, document_id = Operator(), listed.identifier
-        searched = self.on.knowledge_base(source.knowledge_base_id)
+        searched = self.context.knowledge_base(source.knowledge_base_id)
         found = searched.retrieve("document", operator.filter(document_id), _MOST).passages
         origin = operator.origin_of(document_id, found)
-        catalog = self.on.catalogs.get(origin.catalog_id) if origin is not None else None
+        catalog = self.context.catalogs.get(origin.catalog_id) if origin is not None else None
         if origin is not None and catalog is not None:
             yield from self._of_catalog(catalog, catalog.s3_prefix + origin.filename)
         else:
             # A dry run opens no lost catalog again; then it had one.
-            unless = ", unless its catalog is opened again" if self.on.mending.dry_run else ""
+            unless = ", unless its catalog is opened again" if self.context.mending.dry_run else ""
             yield from self._deleted(source, listed, why=f"it belongs to no catalog{unless}")
 
     def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Discrepancy]:
         filename = key.removeprefix(catalog.s3_prefix)
         document_id = document_id_of(catalog.catalog_id, filename)
-        if self.on.documents.get(catalog.catalog_id, document_id) is not None:
+        if self.context.documents.get(catalog.catalog_id, document_id) is not None:
             return  # made meanwhile
-        if self.on.bucket.head(key) is not None:
+        if self.context.bucket.head(key) is not None:
             return  # what the object lacks, the comparison with the bucket finds
-        document = deleting(catalog, filename, at=self.on.mending.now())
-        yield from self.on.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
+        document = deleting(catalog, filename, at=self.context.mending.now())
+        yield from self.context.mending.saved(document, Kind.INDEXED_WITHOUT_RECORD)
 
     def _deleted(
         self, source: DataSource, listed: ListedDocument, *, why: str
     ) -> Iterator[Discrepancy]:
-        yield from self.on.mending.mended(
+        yield from self.context.mending.mended(
             Kind.INDEXED_WITHOUT_RECORD,
             _where(source, listed),
             by=partial(self._delete, source, listed),
@@ -97,20 +97,20 @@ class Orphans:
         )
 
     def _delete(self, source: DataSource, listed: ListedDocument) -> None:
-        grants, named = self.on.book.read().grants, [listed.identifier]
+        grants, named = self.context.book.read().grants, [listed.identifier]
         in_use = any(each.knowledge_base_id == source.knowledge_base_id for each in grants)
         token = digest(f"{listed.identifier} {listed.detail.updated_at}")
-        if in_use or isinstance(self.on.direct.delete(source, named, token=token), Busy):
+        if in_use or isinstance(self.context.direct.delete(source, named, token=token), Busy):
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
     def _is_passing(self, listed: ListedDocument) -> bool:
         reported_at = listed.detail.updated_at
-        fresh = reported_at is None or not self.on.mending.is_settled(reported_at)
+        fresh = reported_at is None or not self.context.mending.is_settled(reported_at)
         return fresh or is_passing(listed.detail)
 
     def _is_still(self, source: DataSource, listed: ListedDocument) -> bool:
         """Return True if the document is unchanged since; otherwise it may have a record by now."""
-        now = self.on.direct.details(source, [listed.identifier])[listed.identifier]
+        now = self.context.direct.details(source, [listed.identifier])[listed.identifier]
         return now == listed.detail
 
 

@@ -172,9 +172,9 @@ class Mending:
         return {each: why for each, why in asked.items() if isinstance(why, Exception)}
 
 
-def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, None, Any]:
+def isolate_failures(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, None, Any]:
     """
-    Yield what the look at one item finds, and return its result; yield the failure if it fails.
+    Yield what the check of one item finds, and return its result; yield its failure.
     """
     try:
         return (yield from found)
@@ -185,8 +185,8 @@ def apart(what: str, found: Iterable[Discrepancy]) -> Generator[Discrepancy, Non
         return None
 
 
-def left(kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
-    """Return a discrepancy that is left to a person or to the next time."""
+def report_unrepaired(kind: Kind, what: str, *, remedy: str | None = None) -> Discrepancy:
+    """Return a discrepancy that is left to a person or to the next round."""
     return _discrepancy(kind, what, Outcome.LEFT, remedy=remedy)
 
 

@@ -13,8 +13,8 @@ from itertools import groupby
 from stackroom.model.keys import TEXT_PREFIX, TextName, text_name_of
 from stackroom.model.records import Document
 from stackroom.reconciler.audited import Audited, Piece
-from stackroom.reconciler.discrepancies import UNREAD, Discrepancy, Kind
-from stackroom.reconciler.mending import apart
+from stackroom.reconciler.discrepancies import READ_TIMEOUT, Discrepancy, Kind
+from stackroom.reconciler.mending import isolate_failures
 
 _RECORDS = 1_000  # of one page
 
@@ -23,16 +23,16 @@ _RECORDS = 1_000  # of one page
 class TextAudit:
     """Audit of texts. A step is a page of their listing, by user, catalog and document."""
 
-    on: Audited
+    context: Audited
 
     def step(self, cursor: str | None) -> Piece:
-        page = self.on.inventory.objects(after=cursor or "", prefix=TEXT_PREFIX)
-        is_old = partial(self.on.mending.is_settled, after=UNREAD)
+        page = self.context.inventory.objects(after=cursor or "", prefix=TEXT_PREFIX)
+        is_old = partial(self.context.mending.is_settled, after=READ_TIMEOUT)
         old = (_name_of(each.key) for each in page.items if is_old(each.last_modified))
         names = (each for each in old if each is not None)
         for catalog_id, of_one in groupby(names, key=lambda each: each.catalog_id):
             found = self._of_catalog(catalog_id, list(of_one))
-            yield from apart(f"texts of {catalog_id}", found)
+            yield from isolate_failures(f"texts of {catalog_id}", found)
         return page.next
 
     def _of_catalog(self, catalog_id: str, names: Sequence[TextName]) -> Iterator[Discrepancy]:
@@ -49,13 +49,13 @@ class TextAudit:
         ids = (name.user_id, name.catalog_id, name.document_id)
 
         def unneeded() -> list[TextName]:
-            return [each for each in self.on.keeping.unneeded(*ids, key) if each in suspects]
+            return [each for each in self.context.keeping.unneeded(*ids, key) if each in suspects]
 
         if found := unneeded():
-            yield from self.on.mending.mended(
+            yield from self.context.mending.mended(
                 Kind.TEXT_WITHOUT_DOCUMENT,
                 *(each.key for each in found),
-                by=partial(self.on.keeping.texts.remove, found),
+                by=partial(self.context.keeping.texts.remove, found),
                 until=lambda: not unneeded(),
             )
 
@@ -64,7 +64,7 @@ class TextAudit:
         found: dict[str, Document] = {}
         after: str | None = min(ids)[:-1]  # before it, and behind almost all that are before it
         while after is not None and after < max(ids):
-            page = self.on.documents.page(catalog_id, after=after, limit=_RECORDS)
+            page = self.context.documents.page(catalog_id, after=after, limit=_RECORDS)
             found |= {each.document_id: each for each in page.documents if each.document_id in ids}
             after = page.next
         return found
