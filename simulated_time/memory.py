@@ -508,7 +508,7 @@ class MemoryWorklists:
             ][:limit]
         )
 
-    def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
+    def remove_if_unchanged(self, worklist_id: str, entry: WorklistEntry) -> bool:
         kept = self.kept.get(worklist_id, {})
         if kept.get(entry.catalog_id, entry.stamp) != entry.stamp:
             return False

@@ -157,7 +157,7 @@ class Reconciled(Pipeline):
         worklist = shared_worklist(SHARED.knowledge_base_id)
         for entry in self.worklists.entries(worklist, limit=2):
             if entry.catalog_id == place_of(key).catalog_id:
-                self.worklists.drop(worklist, entry)
+                self.worklists.remove_if_unchanged(worklist, entry)
         return worklist
 
     def leaves_behind(self, key: str) -> Document:

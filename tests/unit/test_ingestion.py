@@ -394,7 +394,7 @@ def test_large_removed_and_single_documents_get_their_own_calls(shared: Pipeline
 def test_catalog_without_open_work_leaves_unless_requested_again(shared: Pipeline) -> None:
     shared.drop(KEY)
     late = "alice/research/late.txt"
-    shared.worklists.before("drop", lambda *_: shared.drop(late), times=1)
+    shared.worklists.before("remove_if_unchanged", lambda *_: shared.drop(late), times=1)
 
     run = shared.execute(SHARED_WORKLIST)
 

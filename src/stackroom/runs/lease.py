@@ -112,7 +112,7 @@ class RunHistory(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class WorklistEntry:
-    """A catalog in a worklist. Its `stamp` changes each time that somebody asks for the catalog."""
+    """A catalog in a worklist. Its `stamp` changes with each request for the catalog."""
 
     catalog_id: str
     stamp: str
@@ -126,8 +126,9 @@ class Worklists(Protocol):
         self, worklist_id: str, *, after: str | None = None, limit: int
     ) -> Iterator[WorklistEntry]:
         """
-        Return at most `limit` entries by catalog id, beginning after that one; reads consistently.
+        Return at most `limit` entries in order of catalog id, after the given one. Reads
+        consistently.
         """
 
-    def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
-        """Remove the entry, unless somebody has asked for the catalog since it was read."""
+    def remove_if_unchanged(self, worklist_id: str, entry: WorklistEntry) -> bool:
+        """Remove the entry and return True, unless its stamp has changed since it was read."""

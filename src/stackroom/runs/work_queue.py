@@ -266,7 +266,7 @@ class WorkQueue:
 
     def _drop(self, worklist_id: str, entry: WorklistEntry) -> None:
         if is_shared(worklist_id):
-            self.worklists.drop(worklist_id, entry)
+            self.worklists.remove_if_unchanged(worklist_id, entry)
 
     def _is_finished(self, catalog: Catalog, *, is_alone: bool) -> bool:
         """

@@ -254,7 +254,7 @@ def test_worklist_lists_its_catalogs_once_by_id_in_pages(
 def test_next_page_begins_after_an_entry_that_was_removed(worklists: Worklists) -> None:
     add(worklists, "cat-a", "cat-b", "cat-c")
     *_, last = worklists.entries(SHARED, limit=2)
-    worklists.drop(SHARED, last)
+    worklists.remove_if_unchanged(SHARED, last)
 
     assert listed(worklists, after=last.catalog_id, limit=2) == ["cat-c"]
 
@@ -264,20 +264,20 @@ def test_worklist_entry_requested_again_since_its_reading_stays(worklists: Workl
     read, _ = worklists.entries(SHARED, limit=100)
     add(worklists, "cat-a")
 
-    assert not worklists.drop(SHARED, read)
+    assert not worklists.remove_if_unchanged(SHARED, read)
 
     news, _ = worklists.entries(SHARED, limit=100)
     assert news.stamp != read.stamp
-    assert worklists.drop(SHARED, news)
+    assert worklists.remove_if_unchanged(SHARED, news)
     assert listed(worklists) == ["cat-b"]
 
 
 def test_worklist_entry_dropped_and_requested_again_stays(worklists: Worklists) -> None:
     add(worklists, "cat-a")
     read = only(worklists)
-    worklists.drop(SHARED, read)
+    worklists.remove_if_unchanged(SHARED, read)
     add(worklists, "cat-a")
 
-    assert not worklists.drop(SHARED, read)
+    assert not worklists.remove_if_unchanged(SHARED, read)
 
     assert listed(worklists) == ["cat-a"]

@@ -1,12 +1,12 @@
 """
-The catalogs of a shared data source with open documents, in the control table: an item each.
+Catalogs of a shared data source that have open documents: one item each in the control table.
 
     pk WORKLIST#<worklist_id>, sk <catalog_id>
-    stamp   changes each time that somebody asks for the catalog
+    stamp   changes with each request for the catalog
 
-    ask for a catalog      UpdateItem
-    go through them all    Query, consistent
-    done with one          DeleteItem if its stamp is still the one that was read
+    request a catalog      UpdateItem
+    list catalogs          Query, consistent
+    finish one             DeleteItem if its stamp is unchanged since it was read
 """
 
 import secrets
@@ -32,7 +32,7 @@ class DynamoWorklists(DynamoTable):
         found = self._partition(_WORKLIST + worklist_id, Limit=limit, **start)
         return islice(readable(found, _to_entry), limit)
 
-    def drop(self, worklist_id: str, entry: WorklistEntry) -> bool:
+    def remove_if_unchanged(self, worklist_id: str, entry: WorklistEntry) -> bool:
         return self._delete(
             _key(worklist_id, entry.catalog_id),
             condition="stamp = :stamp",
