@@ -67,7 +67,7 @@ def reread(
             advance(examined := examined + part.examined)
     reasons = ((each.key, each.reason) for each in refused)
     tell_reasons(out, "not reread", reasons, style="yellow")
-    out.print(f"rereading {len(again)}, not {len(refused)}; see: stackroom status")
+    out.print(f"{len(again)} being reread, {len(refused)} refused; see: stackroom status")
     output.answer(RereadAnswer(again=again, refused=refused))
     if refused and targets:
         raise LocalModeError(

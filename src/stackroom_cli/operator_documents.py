@@ -398,7 +398,9 @@ def retry(
             out.print(
                 escape(one_line(f"not retrying  {document.s3_key}: {why_not}")), style="yellow"
             )
-    out.print(f"retrying {len(again)}, not {len(refused)}; see: stackroom status --user {user}")
+    out.print(
+        f"{len(again)} being retried, {len(refused)} refused; see: stackroom status --user {user}"
+    )
     output.answer(RetryAnswer(again=again, refused=refused))
     if refused and targets:
         raise LocalModeError(
