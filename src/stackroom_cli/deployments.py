@@ -18,14 +18,14 @@ from stackroom_cli.json_output import DeploymentsAnswer, DeploymentTold, DoneAns
 from stackroom_cli.output import Output, table
 from stackroom_cli.sites.known_deployments import KnownDeployments
 from stackroom_cli.sites.site import AwsSite, client_in
-from stackroom_cli.sites.site_errors import NotDeployed, OtherOutputs
+from stackroom_cli.sites.site_errors import IncompatibleOutputs, NotDeployed
 
-# A deployment, as the outputs of its stacks tell it: from a file of the CDK's, or from AWS.
+# A deployment is described by its stacks' outputs, read from a CDK file or from AWS.
 #
-# The file is what `cdk deploy --outputs-file` writes: values by name, by stack. AWS is asked with
+# `cdk deploy --outputs-file` writes the file: values by name, by stack. AWS is called with
 # DescribeStacks, which needs an operator's credentials.
 
-# Field of a site: the output that tells it. Who reads outputs of another version lacks one.
+# Fields of a site, and the outputs that set them. Another version may lack one.
 NAMES = {
     "bucket": "BucketName",
     "catalog_table": "CatalogTableName",
@@ -34,17 +34,18 @@ NAMES = {
     "issuer": "IssuerUrl",
     "client_id": "ClientId",
 }
-STACKS = ("data", "gateway")  # those whose outputs they are
+STACKS = ("data", "gateway")  # the stacks with these outputs
 _OUTPUTS = TypeAdapter(dict[str, dict[str, str]])
 # As infra/data.py names it.
 _BUCKET = re.compile(r"(?P<project>.+)-kb-docs-\d{12}-(?P<region>[a-z0-9-]+)")
 
 
-def of_file(name: str, path: Path) -> AwsSite:
+def load_from_file(name: str, path: Path) -> AwsSite:
     """
     Load a deployment from a file of outputs.
 
-    Raises `OtherOutputs` naming the missing outputs, or ValidationError if the file can't be read.
+    Raises `IncompatibleOutputs` naming the missing outputs, or ValidationError if the file can't be
+    read.
     """
     try:
         text = path.read_bytes()
@@ -55,17 +56,18 @@ def of_file(name: str, path: Path) -> AwsSite:
         outputs = _OUTPUTS.validate_json(text)
     except ValidationError as error:
         why = "it is not a JSON object of outputs by stack and name"
-        raise OtherOutputs(str(path), why) from error
+        raise IncompatibleOutputs(str(path), why) from error
     return _site(
         name, {key: each for stack in outputs.values() for key, each in stack.items()}, str(path)
     )
 
 
-def of_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> AwsSite:
+def load_from_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> AwsSite:
     """
     Load a deployment from its stacks on AWS.
 
-    Raises `NotDeployed` if there are no stacks, or `OtherOutputs` naming the missing outputs.
+    Raises `NotDeployed` if there are no stacks, or `IncompatibleOutputs` naming the missing
+    outputs.
     """
     merged: dict[str, str] = {}
     for each in STACKS:
@@ -83,10 +85,12 @@ def of_stacks(name: str, cloudformation: Any, *, project: str, region: str) -> A
 
 def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
     if missing := [each for each in NAMES.values() if not outputs.get(each)]:
-        raise OtherOutputs(where, f"{', '.join(missing)} missing")
+        raise IncompatibleOutputs(where, f"{', '.join(missing)} missing")
     bucket = _BUCKET.fullmatch(outputs[NAMES["bucket"]])
     if bucket is None:
-        raise OtherOutputs(where, f"{NAMES['bucket']} is {json.dumps(outputs[NAMES['bucket']])}")
+        raise IncompatibleOutputs(
+            where, f"{NAMES['bucket']} is {json.dumps(outputs[NAMES['bucket']])}"
+        )
     values = {field: outputs[output] for field, output in NAMES.items()}
     try:
         return AwsSite.model_validate({"name": name, **bucket.groupdict(), **values})
@@ -97,22 +101,22 @@ def _site(name: str, outputs: Mapping[str, str], where: str) -> AwsSite:
                 f"{name!r} is not a deployment's name: use 1 to 64 of A-Z, a-z, 0-9, '_' and '-', "
                 "beginning with a letter or digit"
             ) from None
-        raise OtherOutputs(
+        raise IncompatibleOutputs(
             where, f"{', '.join(NAMES.get(each, each) for each in wrong)} invalid"
         ) from None
 
 
 def add_from_file(name: str, path: Path, *, output: Output) -> None:
-    _add(of_file(name, path), output)
+    _add(load_from_file(name, path), output)
 
 
 def add_from_stacks(name: str, *, project: str, region: str | None, output: Output) -> None:
-    """Add a deployment by the outputs of its stacks, with an operator's credentials."""
-    there = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    if not there:
+    """Add a deployment from its stacks' outputs, with an operator's credentials."""
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not region:
         raise WrongUsage("name the region with --region or AWS_REGION")
-    cloudformation = client_in("cloudformation", there)
-    _add(of_stacks(name, cloudformation, project=project, region=there), output)
+    cloudformation = client_in("cloudformation", region)
+    _add(load_from_stacks(name, cloudformation, project=project, region=region), output)
 
 
 def show(*, output: Output) -> None:

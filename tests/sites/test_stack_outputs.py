@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from stackroom.errors import ValidationError
-from stackroom_cli.deployments import NAMES, of_file
+from stackroom_cli.deployments import NAMES, load_from_file
 from stackroom_cli.sites.site import AwsSite
-from stackroom_cli.sites.site_errors import OtherOutputs
+from stackroom_cli.sites.site_errors import IncompatibleOutputs
 from tests.sites.conftest import OUTPUTS
 
 
@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 def test_a_file_of_outputs_tells_all_of_a_deployment(path: Path, site: AwsSite) -> None:
     path.write_text(json.dumps(OUTPUTS))
 
-    assert of_file("prod", path) == site
+    assert load_from_file("prod", path) == site
 
 
 @pytest.mark.parametrize("missing", NAMES.values())
@@ -31,8 +31,10 @@ def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missi
     }
     path.write_text(json.dumps(others))
 
-    with pytest.raises(OtherOutputs, match=rf"\({missing} missing\); deploy this version with"):
-        of_file("prod", path)
+    with pytest.raises(
+        IncompatibleOutputs, match=rf"\({missing} missing\); deploy this version with"
+    ):
+        load_from_file("prod", path)
 
 
 @pytest.mark.parametrize("name", ["", "../x", "-x", "x" * 65])
@@ -40,4 +42,4 @@ def test_a_name_that_can_name_no_file_is_refused(path: Path, name: str) -> None:
     path.write_text(json.dumps(OUTPUTS))
 
     with pytest.raises(ValidationError, match="is not a deployment's name"):
-        of_file(name, path)
+        load_from_file(name, path)

@@ -2,13 +2,13 @@
 Errors that keep a verb from working on a deployment; each message says what to do.
 
 SiteError
-├── UnknownDeployment   no deployment of that name was added
-├── OtherOutputs        the stacks' outputs are not those that this version reads
-├── NotDeployed         there are no stacks of that project in that region
-├── NotKept             the file of deployments, or of tokens, can't be written or read
-├── SignInNeeded        nobody is signed in, or the sign-in has expired
-├── NotTakenUp          an object's event has not arrived, or never will
-└── ToolRefused         a function of the deployment refused the request
+├── UnknownDeployment    no deployment of that name was added
+├── IncompatibleOutputs  the stacks' outputs are not those that this version reads
+├── NotDeployed          there are no stacks of that project in that region
+├── NotKept              the file of deployments, or of tokens, can't be written or read
+├── SignInNeeded         nobody is signed in, or the sign-in has expired
+├── NotTakenUp           an object's event has not arrived, or never will
+└── ToolRefused          a function of the deployment refused the request
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ class UnknownDeployment(SiteError):
         )
 
 
-class OtherOutputs(SiteError):
+class IncompatibleOutputs(SiteError):
     def __init__(self, where: str, why: str) -> None:
         super().__init__(
             f"{where}: not the outputs of this version of Stackroom ({why}); "

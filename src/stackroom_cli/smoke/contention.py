@@ -16,7 +16,7 @@ from stackroom_cli.smoke.scene import (
     TEXT,
     AssumptionVerdict,
     Finding,
-    NotHere,
+    NotApplicable,
     Scene,
     StepOutcome,
 )
@@ -37,7 +37,7 @@ def contention(scene: Scene) -> StepOutcome:
             token=_token(),
         )
     except DataSourceLimit as error:
-        raise NotHere("its knowledge base has no room for another data source") from error
+        raise NotApplicable("its knowledge base has no room for another data source") from error
     scene.until(
         lambda: there.data_sources.is_available(source.knowledge_base_id, source.data_source_id),
         "the data source is available",

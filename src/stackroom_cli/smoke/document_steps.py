@@ -28,7 +28,7 @@ from stackroom_cli.smoke.scene import (
     TEXT,
     AssumptionVerdict,
     Finding,
-    NotHere,
+    NotApplicable,
     Scene,
     StepFailed,
     StepOutcome,
@@ -248,7 +248,7 @@ _CLOSED = (
 def vectors(scene: Scene) -> StepOutcome:
     arn = scene.member.index
     if arn is None:
-        raise NotHere("Bedrock stores this knowledge base's vectors itself")
+        raise NotApplicable("Bedrock stores this knowledge base's vectors itself")
     client = scene.site.client("s3vectors")
     configured = client.get_index(indexArn=arn)["index"]
     try:

@@ -249,7 +249,7 @@ class StepFailed(StackroomError):
         self.findings = findings
 
 
-class NotHere(StackroomError):
+class NotApplicable(StackroomError):
     """This site doesn't have what the step tests; the message says why."""
 
 

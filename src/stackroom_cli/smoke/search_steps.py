@@ -1,4 +1,4 @@
-"""Steps of searches: what the owner finds, and what another user must not find."""
+"""Smoke steps that check what the owner finds, and that another user does not find it."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ from stackroom_cli.smoke.scene import (
     TEXT,
     AssumptionVerdict,
     Finding,
-    NotHere,
+    NotApplicable,
     Scene,
     SmokeUser,
     StepFailed,
@@ -35,10 +35,10 @@ from stackroom_client.calls import SEARCH
 
 _CONTENT = "as-large-as-a-tool-takes.pdf"
 _HIT_SECONDS = 60.0
-_CLOSE = 0.02  # of similarities, which Bedrock shows with some digits fewer
+_CLOSE = 0.02  # difference of similarities; Bedrock returns fewer digits
 
 
-def question(scene: Scene) -> StepOutcome:
+def check_owner_finds(scene: Scene) -> StepOutcome:
     answer = scene.until(
         lambda: _first_hit(scene), "the owner's question finds the answer", seconds=_HIT_SECONDS
     )
@@ -56,37 +56,37 @@ def _first_hit(scene: Scene) -> dict[str, Any]:
     return answer if any(ANSWER in each["content"] for each in answer["results"]) else {}
 
 
-def stranger(scene: Scene) -> StepOutcome:
+def check_stranger_finds_nothing(scene: Scene) -> StepOutcome:
     found = [*names_found(scene.other, QUESTION), *names_found(scene.other, OF_TEXT)]
     if theirs := {PAGES, TEXT}.intersection(found):
         raise StepFailed(f"another user finds {', '.join(sorted(theirs))}")
     call = {"name": SEARCH, "arguments": {"query": QUESTION, "min_score": 0}}
-    asked_for = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     answer = post(
-        scene, scene.other.token, json.dumps(asked_for), **{USER_HEADER: scene.owner.user_id}
+        scene, scene.other.token, json.dumps(request), **{USER_HEADER: scene.owner.user_id}
     )
     is_forged = ANSWER in answer.text
     seen = f"another user who forges {USER_HEADER} finds {'it' if is_forged else 'nothing'}"
     return StepOutcome(
-        f"another user finds nothing of what is not shared; {seen}",
+        f"another user finds none of the unshared files; {seen}",
         (Finding.of("gateway.identity-headers", seen, holds=not is_forged),),
     )
 
 
-def sharing(scene: Scene) -> StepOutcome:
+def check_sharing(scene: Scene) -> StepOutcome:
     found = LONG in names_found(scene.other, OF_LONG)
     is_on = _setting(scene, "RETRIEVE_SHARING") == "on"
     if not is_on and found:
-        raise StepFailed("another user finds what is shared, though sharing is off")
+        raise StepFailed("another user finds the shared file although sharing is off")
     if not is_on:
-        raise NotHere("sharing is off, and another user finds nothing of what is shared")
+        raise NotApplicable("sharing is off, and another user doesn't find the shared file")
     seen = f"a member of the group {'finds' if found else 'does not find'} the shared document"
     return StepOutcome(seen, (Finding.of("filter.list", seen, holds=found),))
 
 
-def agreement(scene: Scene) -> StepOutcome:
+def check_agreement(scene: Scene) -> StepOutcome:
     if scene.member.is_managed:
-        raise NotHere("a managed knowledge base has no index to search beside Retrieve")
+        raise NotApplicable("a managed knowledge base has no index to search beside Retrieve")
     answer = _ask(scene.owner, QUESTION, catalog_id=scene.catalog_id)
     by = str(answer["metadata"]["search"])
     retrieve = BedrockKnowledgeBase(
@@ -96,21 +96,21 @@ def agreement(scene: Scene) -> StepOutcome:
     )
     found = retrieve.retrieve(QUESTION, Tenant.of(scene.catalog).filter(), 20).passages
     if not found or ANSWER not in found[0].text or not answer["results"]:
-        raise StepFailed("Retrieve's first passage has not the answer, and the tool's has")
+        raise StepFailed("Retrieve's first passage lacks the answer, which the tool's has")
     notice = answer["metadata"].get("search_notices", "without a notice")
     seen = f"RETRIEVE_VIA is {_setting(scene, 'RETRIEVE_VIA')}, searched by {by}, {notice}"
     findings = (
         Finding.of("index.bedrock-text", seen, holds=Search.HYBRID in by)
         if _setting(scene, "RETRIEVE_VIA") == "s3vectors"
         else Finding("index.bedrock-text", AssumptionVerdict.NOT_SEEN, seen),
-        _of_vectors(by, _similarity(answer["results"]), found[0].similarity),
+        _vector_finding(by, _similarity(answer["results"]), found[0].similarity),
         Finding("index.query-warms", AssumptionVerdict.NOT_SEEN, "no step waits for a cold index"),
-        _of_text(found[0]),
+        _text_finding(found[0]),
     )
     return StepOutcome(f"the tool ({by}) and Retrieve have the same passage first", findings)
 
 
-def _of_text(passage: Passage) -> Finding:
+def _text_finding(passage: Passage) -> Finding:
     if passage.sent_text_id is None:
         why = "Bedrock reads the files itself"
         return Finding("text.verbatim", AssumptionVerdict.NOT_SEEN, why)
@@ -119,7 +119,7 @@ def _of_text(passage: Passage) -> Finding:
     return Finding.of("text.verbatim", seen, holds=has_line)
 
 
-def _of_vectors(by: str, ours: float | None, theirs: float | None) -> Finding:
+def _vector_finding(by: str, ours: float | None, theirs: float | None) -> Finding:
     if by != Search.HYBRID or ours is None or theirs is None:
         return Finding(
             "embedding.same", AssumptionVerdict.NOT_SEEN, f"searched by {by}: no cosine of ours"
@@ -143,7 +143,7 @@ def _similarity(results: Sequence[Any]) -> float | None:
     return None if found is None else float(found)
 
 
-def content(scene: Scene) -> StepOutcome:
+def check_largest_upload(scene: Scene) -> StepOutcome:
     """Upload a PDF of the largest size with little text, which costs nothing to embed."""
     most = MAX_CONTENT_BYTES // 3 * 3  # as base64 has no padding
     body = pdf("The pier of Quillhaven was repaired in 1902.", size=most)
@@ -157,22 +157,22 @@ def content(scene: Scene) -> StepOutcome:
         answer = scene.owner.client.call("catalogs___upload_to_catalog", sent)
         if answer["status"] != "success":
             raise StepFailed(answer["content"][0]["text"])
-    except Exception as error:  # whatever it is, the gateway did not let it through
+    except Exception as error:  # any error means that the gateway did not let it through
         refused = Finding.of("gateway.request-size", f"{seen}: {error}", holds=False)
         return StepOutcome(f"{seen} does not go through", (refused,))
     key = f"{scene.catalog.s3_prefix}{_CONTENT}"
-    there = scene.site.client("s3").head_object(Bucket=scene.site.bucket, Key=key)
-    if there["ContentLength"] != len(body):
-        raise StepFailed(f"of {len(body)} bytes {there['ContentLength']} lie in the bucket")
+    stored = scene.site.client("s3").head_object(Bucket=scene.site.bucket, Key=key)
+    if stored["ContentLength"] != len(body):
+        raise StepFailed(f"the bucket has {stored['ContentLength']} of {len(body)} bytes")
     return StepOutcome(
         f"{seen} goes through", (Finding.of("gateway.request-size", seen, holds=True),)
     )
 
 
-def _ask(person: SmokeUser, query: str, **asked_for: Any) -> dict[str, Any]:
-    """Search without a minimum score, however weak the best passage is."""
-    given = {"query": query, "min_score": 0, "top_k": 20, **asked_for}
-    answer: dict[str, Any] = person.client.call(SEARCH, given)
+def _ask(person: SmokeUser, query: str, **arguments: Any) -> dict[str, Any]:
+    """Search without a minimum score, so that a weak best passage is returned, too."""
+    arguments = {"query": query, "min_score": 0, "top_k": 20, **arguments}
+    answer: dict[str, Any] = person.client.call(SEARCH, arguments)
     if not answer["success"]:
         raise StepFailed(f"a question is answered {answer['errorType']}: {answer['error']}")
     return answer

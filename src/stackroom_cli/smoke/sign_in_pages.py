@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 import httpx
 
-from stackroom_cli.smoke.scene import NotHere
+from stackroom_cli.smoke.scene import NotApplicable
 
 _SECONDS = 20.0
 _MOST_PAGES = 10  # a name, a password, and redirects between
@@ -57,7 +57,9 @@ class SignInPages:
 
     def follow(self, link: str) -> None:
         """
-        Go where a browser would, up to the callback. Raises NotHere at a page that needs a script.
+        Go where a browser would, up to the callback.
+
+        Raises NotApplicable at a page that needs a script.
         """
         with httpx.Client(timeout=_SECONDS) as http:
             answer = http.get(link)
@@ -73,7 +75,7 @@ class SignInPages:
                     answer = http.post(url, data=form.fields)
                 else:
                     break
-        raise NotHere(
+        raise NotApplicable(
             f"the page at {answer.url.copy_with(query=None)} needs a browser; sign in with an MCP"
             " client instead (docs/sign-in.md), and call a tool"
         )

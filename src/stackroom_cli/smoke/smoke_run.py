@@ -21,7 +21,7 @@ from stackroom_cli.smoke.scene import (
     AssumptionVerdict,
     Finding,
     Names,
-    NotHere,
+    NotApplicable,
     Scene,
     StepOutcome,
 )
@@ -35,7 +35,7 @@ class Step:
     """
     A step of a run. It is skipped unless the step that it `needs` succeeded.
 
-    `run` raises `NotHere`, or any error that makes the step fail.
+    `run` raises `NotApplicable`, or any error that makes the step fail.
     """
 
     name: str
@@ -58,21 +58,26 @@ STEPS = (
     Step(_DROP, "uploads three files by links", document_steps.drop, _PEOPLE),
     Step(_INDEX, "waits until the files are found, and times it", document_steps.index, _DROP),
     Step("vectors", "reads the files' vectors in the index", document_steps.vectors, _INDEX),
-    Step("question", "asks as the files' owner", search_steps.question, _INDEX),
+    Step("question", "asks as the files' owner", search_steps.check_owner_finds, _INDEX),
     Step(
         "stranger",
         "asks as the other user, also with the owner's id",
-        search_steps.stranger,
+        search_steps.check_stranger_finds_nothing,
         _INDEX,
     ),
-    Step("sharing", "asks as the other user for a shared file", search_steps.sharing, _INDEX),
+    Step("sharing", "asks as the other user for a shared file", search_steps.check_sharing, _INDEX),
     Step(
         "agreement",
         "compares the tool's first passage with Retrieve's",
-        search_steps.agreement,
+        search_steps.check_agreement,
         _INDEX,
     ),
-    Step("content", "uploads the largest file that a tool call takes", search_steps.content, _DROP),
+    Step(
+        "content",
+        "uploads the largest file that a tool call takes",
+        search_steps.check_largest_upload,
+        _DROP,
+    ),
     Step("contention", "makes a job and a direct call meet", contention.contention, _INDEX),
     Step(
         "deletion",
@@ -142,9 +147,9 @@ def _taken(
     began = time.monotonic()
     try:
         if step.needs and step.needs not in done:
-            raise NotHere(f"it needs step {step.needs}, which did not succeed")
+            raise NotApplicable(f"it needs step {step.needs}, which did not succeed")
         outcome, result = "done", step.run(scene)
-    except NotHere as error:
+    except NotApplicable as error:
         outcome, result = "not here", StepOutcome(str(error))
     except Exception as error:  # whatever it is, that is the result
         why = refused(error) or f"{error}" or type(error).__name__
