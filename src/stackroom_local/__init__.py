@@ -1,7 +1,7 @@
-"""The local mode: the whole of Stackroom on one machine. Never shipped to Lambda."""
+"""The local mode, which runs all of Stackroom on one machine. It is never deployed to Lambda."""
 
 import sys
 from pathlib import Path
 
-# A wheel holds a package there that its metadata can't ask for; hatch_build.py says why.
+# The wheel bundles a package there that its metadata can't require; hatch_build.py explains why.
 sys.path.append(str(Path(__file__).with_name("shipped") / "packages"))

@@ -16,7 +16,10 @@ from stackroom_agents.user_agents.agent_repositories import Brief, Listener, Mod
 from stackroom_agents.user_agents.agent_run import AgentRun
 from stackroom_agents.user_agents.agents import AgentDefinition, Agents, Models
 from stackroom_agents.user_agents.asking import Asking
-from stackroom_agents.user_agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom_agents.user_agents.available import (
+    AvailableKnowledgeBase,
+    AvailableKnowledgeBases,
+)
 from stackroom_agents.user_agents.chats import Chats
 from stackroom_agents.user_agents.runner import Runner
 from stackroom_agents.user_agents.runs import NewRun, Runs

@@ -24,7 +24,10 @@ from stackroom_agents.user_agents.agents import (
     Agents,
     Models,
 )
-from stackroom_agents.user_agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom_agents.user_agents.available import (
+    AvailableKnowledgeBase,
+    AvailableKnowledgeBases,
+)
 from stackroom_agents.user_agents.exchange import exported, imported
 from stackroom_agents.user_agents.links import MOST_TOOLS, LinkChanges, Links, NewLink, tool_name_of
 from tests.fakes.agents import TOOLS, FakeAgents, an_agent

@@ -1,4 +1,4 @@
-"""The pool's knowledge bases, and what searches and runs count beside them."""
+"""Build the pool's knowledge bases, and the usage and caps that searches and runs count."""
 
 import logging
 from collections.abc import Callable
@@ -42,17 +42,17 @@ class PoolBuilder(Deployment):
         return CapWatch(book=self.caps)
 
     def knowledge_base(self, knowledge_base_id: str) -> KnowledgeBase:
-        """Return one of the pool; one that has left the pool meanwhile is taken for Bedrock's."""
+        """Return a knowledge base; one that has left the pool is treated as type BEDROCK."""
         member = self._member(knowledge_base_id)
         return POOL_STORES[member.type](member, self)
 
     def documents_at_once(self, knowledge_base_id: str) -> int:
-        """Return how many documents one check of presence can name."""
+        """Return how many documents one presence check can name."""
         return MOST_MEMBERS if _index_of(self._member(knowledge_base_id)) is None else AT_ONCE
 
     @cached_property
     def embeddings(self) -> CachedEmbeddings:
-        """Return embeddings of questions, each cached for when it is asked again."""
+        """Return embeddings of questions, cached for repeated questions."""
         return question_embeddings(
             self.client,
             model=self.settings.need("embedding_model"),
@@ -62,7 +62,7 @@ class PoolBuilder(Deployment):
         )
 
     def token_bucket(self, operation: str, per_second: float) -> TokenBucket:
-        """Return the bucket of a rate that AWS gives, one for all knowledge bases that share it."""
+        """Return the token bucket that all knowledge bases under one AWS rate limit share."""
         if operation not in self._token_buckets:
             self._token_buckets[operation] = TokenBucket(operation, per_second)
         return self._token_buckets[operation]
@@ -75,13 +75,13 @@ class PoolBuilder(Deployment):
         for member in self.pool:
             if member.knowledge_base_id == knowledge_base_id:
                 return member
-        # A catalog may lie in one that has left the pool; nobody asks for its shared data source.
+        # A catalog may be in one that has left the pool. Its shared data source is never used.
         return PoolMember(knowledge_base_id=knowledge_base_id, data_source_id="")
 
     def _bedrock(self, member: PoolMember) -> KnowledgeBase:
         """
-        Return what searches for users, as the deployment says. A check of presence asks the index
-        itself, or Retrieve where no index is known: a MANAGED knowledge base has none.
+        Return the adapter that the deployment's settings choose. Presence checks query the index,
+        or Retrieve for a knowledge base without an index, such as a MANAGED one.
         """
         index, via = _index_of(member), self._setting("retrieve_via")
         if via is None and index is not None:
@@ -99,7 +99,7 @@ class PoolBuilder(Deployment):
 
     def _paced_retrieve(self, member: PoolMember) -> KnowledgeBase:
         operation, per_second = "Retrieve", RETRIEVES
-        if member.is_managed:  # a rate of its own
+        if member.is_managed:  # it has its own rate limit
             operation = f"Retrieve of {member.knowledge_base_id}"
             per_second = MANAGED_RETRIEVES
         found = self._retrieve(member, client="searches")
@@ -109,7 +109,7 @@ class PoolBuilder(Deployment):
         return BedrockKnowledgeBase(
             self.client(client),
             member.knowledge_base_id,
-            # Pages are for those who ask; a check of presence reads none.
+            # Searches return pages; presence checks read none.
             first_page=self._setting("retrieve_first_page", 1),
             guardrail=self._setting("guardrail"),
             options=RetrieveOptions(is_managed=member.is_managed),
@@ -130,7 +130,7 @@ class PoolBuilder(Deployment):
         return Paced(found, self.token_bucket("QueryVectors", INDEX_QUERIES))
 
     def _reranked(self, found: KnowledgeBase) -> KnowledgeBase:
-        """Return it reranked by the model that the deployment names, if any."""
+        """Return the knowledge base, reranked by the deployment's reranking model if it has one."""
         arn = self._setting("rerank_model_arn")
         if arn is None:
             return found
@@ -138,11 +138,11 @@ class PoolBuilder(Deployment):
         return Reranked(found, reranker)
 
     def _setting(self, name: str, default: Any = None) -> Any:
-        """Return a setting of functions that search for users; others don't have it."""
+        """Return a setting that only functions that search for users have."""
         return getattr(self.settings, name, default)
 
 
-# Knowledge bases by the `type` of a member of KB_POOL; each has a line in runs/capacity.py, too.
+# Knowledge bases by the `type` of a member of KB_POOL; each also has a line in runs/capacity.py.
 POOL_STORES: dict[str, Callable[[PoolMember, PoolBuilder], KnowledgeBase]] = {
     "BEDROCK": lambda member, builder: builder._bedrock(member),
     "MANAGED": lambda member, builder: builder._bedrock(member),

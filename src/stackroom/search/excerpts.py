@@ -4,8 +4,8 @@ Excerpts: passages with their places, joined where they overlap, and without rep
 A store cuts a document into passages that overlap. Two passages of one document that overlap or
 touch are joined into one excerpt if both have the same page or heading. Text that several documents
 share is shown once, with all of them as its sources; a passage that nearly repeats another
-document's is placed after all others. A table of contents has the words of many questions and the
-answer to none, so it comes last.
+document's comes after all others. A table of contents has the words of many questions but
+answers none, so it comes last.
 """
 
 import logging
@@ -51,7 +51,7 @@ class Source:
     catalog_id: str | None
     knowledge_base_id: str | None = None
     text_id: str | None = None  # of the text that the place is in
-    version_id: str | None = None  # of the file, and whether another lies there by now
+    version_id: str | None = None  # of the file; is_earlier if it has been replaced since
     is_earlier: bool = False
 
 
@@ -79,7 +79,7 @@ def is_navigation(passage: Passage) -> bool:
     """
     Return True if the text of a passage looks like a table of contents or an index.
 
-    A table of numbers may look like one, so a passage that is nothing but a table is not judged.
+    A table of numbers may look like one, so passages of table files never count as navigation.
     """
     is_of_tables = extension_of(_text(passage, "filename")) in _TABLES
     return not is_of_tables and looks_like_navigation(passage.text)
@@ -87,7 +87,7 @@ def is_navigation(passage: Passage) -> bool:
 
 def _cited(passage: Passage, known: Mapping[TextName, Places]) -> Cited:
     document_id = _text(passage, "document_id")
-    # The text that we ingested is no file of its owner's, so it is cited by no URI.
+    # The text that we ingested is not a file of the owner's, so no URI cites it.
     uri = None if tenancy.text_of(passage) is not None else passage.uri
     name = _text_name(passage)
     places = None if name is None else known.get(name)
@@ -112,7 +112,7 @@ def _cited(passage: Passage, known: Mapping[TextName, Places]) -> Cited:
 
 
 def _last_part(uri: str | None) -> str | None:
-    """Return the file name of an object that no sidecar of ours describes."""
+    """Return the file name of an object without a sidecar of ours."""
     return (uri or "").rpartition("/")[2] or None
 
 
@@ -135,7 +135,7 @@ def _places(name: TextName, place_maps: PlaceMapReader) -> Places | None:
     try:
         return place_maps.get(name)
     except Exception:
-        # Whatever ails an adapter, an answer without a place is better than none for want of one.
+        # An answer without page numbers is better than no answer.
         logger.warning("place map unreadable", exc_info=True)
         return None
 
@@ -147,7 +147,7 @@ def _text(passage: Passage, attribute: str) -> str:
 
 class PlaceMapCache:
     """
-    A `PlaceMaps` that caches the maps of another, for a short time: a removed text must be
+    A `PlaceMapReader` that caches another's maps for a short time, because a removed text must be
     forgotten.
     """
 
@@ -160,18 +160,18 @@ class PlaceMapCache:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._place_maps = place_maps
-        self._kept: TTLCache[TextName, Places] = TTLCache(size, seconds, timer=now)
+        self._cached: TTLCache[TextName, Places] = TTLCache(size, seconds, timer=now)
         self._lock = Lock()
 
     def get(self, name: TextName) -> Places | None:
         with self._lock:
-            kept = self._kept.get(name)
-        if kept is not None:
-            return kept
-        places = self._place_maps.get(name)  # outside the lock: others needn't wait for S3
+            cached_places = self._cached.get(name)
+        if cached_places is not None:
+            return cached_places
+        places = self._place_maps.get(name)  # outside the lock, so that others don't wait for S3
         if places is not None:
             with self._lock:
-                self._kept[name] = places
+                self._cached[name] = places
         return places
 
 
@@ -189,14 +189,14 @@ def estimated_tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
-_LEAST_OVERLAP = 40  # characters that show by themselves that one passage goes on in another
-_MOST_MERGED = 3  # passages in an excerpt: what is cited should be easy to find
-# Nor do they grow beyond this: three of Bedrock's default passages do not, and of larger ones, as
-# parents of hierarchical chunks are, one excerpt would take all of an answer's context.
+_LEAST_OVERLAP = 40  # characters that prove by themselves that one passage continues in another
+_MOST_MERGED = 3  # passages in an excerpt, so that readers find what is cited
+# Three of Bedrock's default passages stay below this. Larger ones, such as parents of hierarchical
+# chunks, would let one excerpt fill all of an answer's context.
 _MOST_TOKENS = 1_500
-_CANDIDATES = 6  # passages for each excerpt asked for, among which tables of contents come last
+_FOUND_PER_EXCERPT = 6  # passages, among which tables of contents come last
 _NEARLY_THE_SAME = 0.85  # of the words of both
-_CANDIDATES_EACH = 2  # passages for each excerpt asked for: some are merged, some come last
+_EXAMINED_PER_EXCERPT = 2  # passages: some are merged, some come last
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,9 +238,9 @@ def excerpts_of(
     Passages that follow soon after the last one can still extend these excerpts, but don't become
     excerpts of their own. Those far behind were found for other reasons and are ignored.
     """
-    # Judged by its text first, which takes no place map; a map may tell more.
-    candidates = sorted(passages[: _CANDIDATES * limit], key=is_navigation)
-    examined = candidates[: _CANDIDATES_EACH * limit]
+    # Check the text first, because that needs no place map; a map may show more.
+    candidates = sorted(passages[: _FOUND_PER_EXCERPT * limit], key=is_navigation)
+    examined = candidates[: _EXAMINED_PER_EXCERPT * limit]
     found = [
         Excerpt(
             passage=passage, text=passage.text, tokens=estimated_tokens(passage.text), cited=each
@@ -251,7 +251,7 @@ def excerpts_of(
     excerpts: list[Excerpt] = []
     repetitions: list[Excerpt] = []
     for each in found:
-        if _is_taken_up(each, excerpts, place_maps):
+        if _merge_into(each, excerpts, place_maps):
             continue
         if any(_is_nearly_the_same(each, known) for known in excerpts):
             repetitions.append(each)
@@ -281,8 +281,8 @@ def _is_nearly_the_same(one: Excerpt, other: Excerpt) -> bool:
     return len(words & others) >= _NEARLY_THE_SAME * len(words | others)
 
 
-def _is_taken_up(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMapReader) -> bool:
-    """Return True if one of the excerpts has the text, or now does because it was joined."""
+def _merge_into(found: Excerpt, excerpts: list[Excerpt], place_maps: PlaceMapReader) -> bool:
+    """Merge a passage into an excerpt that has or continues its text; return False if none does."""
     for at, known in enumerate(excerpts):
         both = _united(known, found, place_maps)
         if both is not None:

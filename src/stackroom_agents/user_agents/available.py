@@ -1,4 +1,4 @@
-"""The knowledge bases that a user's agents may search: the user's catalogs, and shared ones."""
+"""Knowledge bases that a user's agents may search: the user's catalogs and shared ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from stackroom_agents.user_agents.agent import DEFAULT_LEAST_SCORE
 from stackroom_agents.user_agents.assistant import ALL_CATALOGS, ALL_CATALOGS_NAME
 
 MOST_LISTED = 100
-_LONGEST_ID = 100  # a key of DynamoDB has its limits, and no catalog's id is longer
+_LONGEST_ID = 100  # DynamoDB limits key lengths, and catalog ids are shorter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +17,8 @@ class AvailableKnowledgeBase:
     """
     A knowledge base to link. `document_count` is None if the store can't count.
 
-    `least_score` is the store's own threshold, or else the contract's number, which leaves nothing
-    out and means that no threshold was set.
+    `least_score` is the store's own threshold. The default excludes nothing and means that no
+    threshold was set.
     """
 
     id: str
@@ -30,7 +30,7 @@ class AvailableKnowledgeBase:
 
 @dataclass(frozen=True, kw_only=True)
 class AvailableKnowledgeBases:
-    """Finds knowledge bases for users. `shared` are the deployment's, the same for everybody."""
+    """Finds knowledge bases for users. `shared` are the deployment's, available to everybody."""
 
     catalogs: Catalogs
     shared: Sequence[AvailableKnowledgeBase] = ()
@@ -52,11 +52,11 @@ class AvailableKnowledgeBases:
     def ids(self, user_id: str) -> frozenset[str]:
         """Return the ids of all that `find` finds."""
         own = self.catalogs.of_user(user_id)
-        there = (each.catalog_id for each in own if each.status is not CatalogStatus.DELETING)
-        return frozenset({ALL_CATALOGS, *there, *(each.id for each in self.shared)})
+        present = (each.catalog_id for each in own if each.status is not CatalogStatus.DELETING)
+        return frozenset({ALL_CATALOGS, *present, *(each.id for each in self.shared)})
 
     def find(self, user_id: str, knowledge_base_id: str) -> AvailableKnowledgeBase | None:
-        """Return a knowledge base, or None if it is gone, being deleted, or somebody else's."""
+        """Return a knowledge base, or None if it is missing, being deleted, or another user's."""
         if knowledge_base_id == ALL_CATALOGS:
             return AvailableKnowledgeBase(id=ALL_CATALOGS, name=ALL_CATALOGS_NAME, description="")
         for each in self.shared:

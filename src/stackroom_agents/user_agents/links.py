@@ -31,7 +31,10 @@ from stackroom_agents.user_agents.agent import (
     TopK,
 )
 from stackroom_agents.user_agents.agents import Agents, require_seen
-from stackroom_agents.user_agents.available import AvailableKnowledgeBase, AvailableKnowledgeBases
+from stackroom_agents.user_agents.available import (
+    AvailableKnowledgeBase,
+    AvailableKnowledgeBases,
+)
 
 # What a tool that asks a knowledge base is called: by its name, in letters that models take; and
 # its id.

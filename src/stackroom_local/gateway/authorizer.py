@@ -1,10 +1,11 @@
 """
 The gateway's inbound authorizer of type CUSTOM_JWT, with `allowedClients`.
 
-https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/inbound-jwt-authorizer.html It checks
-signature, issuer, expiry and client. It ignores `token_use`, an audience without `allowedAudience`,
-and a missing user. Our interceptor checks those, and a stricter stand-in would hide it if the
-interceptor didn't.
+https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/inbound-jwt-authorizer.html
+
+It checks signature, issuer, expiry and client. It ignores `token_use`, an audience without
+`allowedAudience`, and a missing user. Our interceptor checks those; a stricter stand-in would hide
+a failure of the interceptor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,13 +18,13 @@ from starlette.responses import JSONResponse, Response
 
 from stackroom_local.gateway.issuer import ALGORITHM, Issuer
 
-# What is wrong with an access token, in words for whoever sent it, and how to get another.
+# Messages that tell the sender what is wrong with an access token and how to get another.
 #
-# They go into a header (RFC 6750, 3: no quotes and no backslash), and never say what a token
-# says: a forged one could put anything there.
+# They are sent in a header (RFC 6750, 3: no quotes or backslashes), and never repeat a token's
+# content, because a forged one could contain anything.
 
 _HINT = "Sign in again, or get one by `stackroom login` or `stackroom token --user NAME`."
-OF_ANOTHER_CLIENT = (
+WRONG_CLIENT = (
     "the access token was issued to a client that this gateway doesn't allow, or is an ID token, "
     f"which names no client. {_HINT}"
 )
@@ -55,7 +56,7 @@ def _signature_problem(token: str, issuer: Issuer) -> str:
     """Explain a bad signature by the issuer that the token itself names."""
     try:
         unverified = jwt.decode_complete(token, options={"verify_signature": False})
-    except (jwt.PyJWTError, RecursionError):  # the payload, which nobody has read so far
+    except (jwt.PyJWTError, RecursionError):  # nothing has read the payload so far
         return MALFORMED
     if unverified["payload"].get("iss") != issuer.url:
         return _OF_ANOTHER_ISSUER
@@ -70,16 +71,16 @@ class Unauthorized(Exception):
 
     401 for a token that is missing or doesn't verify, 403 for a good one with the wrong claims
     (HTTP codes: .../devguide/gateway-using-mcp-call.html; a claim mismatch was seen as 403 at a
-    gateway where an agent runtime answers 401). The texts are documented nowhere. That the
-    challenge tells what is wrong with a token (RFC 6750, 3) is ours: of AWS's only
-    `resource_metadata` is known.
+    gateway where an agent runtime answers 401). The texts are not documented. AWS's
+    challenge is only known to have `resource_metadata`; naming the problem with a token (RFC 6750,
+    3) is an addition of this stand-in.
     """
 
     def __init__(self, status: int, code: int, message: str, problem: str | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
-        self.problem = problem  # None where no token came, of which RFC 6750 tells nothing
+        self.problem = problem  # None without a token, as RFC 6750 asks
 
     def response(self, metadata_url: str) -> Response:
         error = {"code": self.code, "message": str(self)}
@@ -120,5 +121,5 @@ class Authorizer:
             raise Unauthorized(401, -32001, "Invalid Bearer token", problem) from error
         if claims.get("client_id") not in self.allowed_client_ids:
             text = "Authorization error - Insufficient permissions"
-            raise Unauthorized(403, -32002, text, OF_ANOTHER_CLIENT)
+            raise Unauthorized(403, -32002, text, WRONG_CLIENT)
         return claims

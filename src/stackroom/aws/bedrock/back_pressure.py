@@ -8,14 +8,14 @@ from stackroom.aws.error_mapping import THROTTLES, code_of, message_of
 from stackroom.runs.bedrock_calls import Busy
 
 # ConflictException while a job of the knowledge base runs, ServiceQuotaExceededException, and
-# ValidationExceptions whose text tells of work under way. [assumed: document.during-job]
+# ValidationExceptions whose message mentions work in progress. [assumed: document.during-job]
 BUSY_CODES = THROTTLES | {"ConflictException", "ServiceQuotaExceededException"}
 _BUSY_TEXTS = (
     "can't exceed",  # [HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py]
     "concurrent",  # "maximum number of concurrent ingestion jobs" [repost.aws]
     "ongoing",  # [HatmanStack/RAGStack-Lambda, as above]
     "running",  # "There is at least one running ingestion job for this data source" [repost.aws]
-    # Nobody has reported these; other services of AWS's say so.
+    # Not reported for Bedrock, but used by other AWS services.
     "in progress",
     "retry your request",
     "try again",
@@ -26,8 +26,8 @@ def back_pressure(
     error: Exception, codes: frozenset[str] = BUSY_CODES, uris: Iterable[str] = ()
 ) -> Busy:
     """
-    Return the error of a call as back-pressure; raise it again if it isn't. `uris` are the call's
-    own; words in them mean nothing if the error's text repeats them.
+    Return a call's error as back-pressure, or raise it again if it isn't. `uris` are those of the
+    call; they are ignored where the error's message repeats them.
     """
     cause = error if isinstance(error, ClientError) else error.__cause__
     if isinstance(cause, ClientError) and _means_later(cause, codes, uris):
@@ -36,7 +36,9 @@ def back_pressure(
 
 
 def means_work_under_way(error: ClientError, uris: Iterable[str] = ()) -> bool:
-    """Return True if a ValidationException is about other work under way, and no mistake."""
+    """
+    Return True if a ValidationException is about work in progress rather than an invalid request.
+    """
     message = message_of(error)
     for uri in uris:
         message = message.replace(uri, "")

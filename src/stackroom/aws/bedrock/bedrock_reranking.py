@@ -1,4 +1,4 @@
-"""Passages in the order of a reranking model that Bedrock offers."""
+"""Rank passages by a reranking model on Bedrock."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ from stackroom.errors import KnowledgeBaseUnavailable
 if TYPE_CHECKING:
     from types_boto3_bedrock_agent_runtime.client import AgentsforBedrockRuntimeClient
 
-_ROUNDING = 1e-3  # many times what the API's 32-bit floats are out by
-_LONGEST = 32_000  # characters of a text [API model of Rerank: RerankTextDocument]
+_ROUNDING = 1e-3  # many times the error of the API's 32-bit floats
+_MAX_CHARACTERS = 32_000  # per text [API model of Rerank: RerankTextDocument]
 
 
 class BedrockReranker:
@@ -23,7 +23,7 @@ class BedrockReranker:
         self._model_arn = model_arn
 
     def rank(self, question: str, texts: Sequence[str]) -> tuple[float, ...]:
-        asked: dict[str, Any] = {
+        request: dict[str, Any] = {
             "queries": [{"type": "TEXT", "textQuery": {"text": question}}],
             "sources": [_source(text) for text in texts],
             "rerankingConfiguration": {
@@ -37,7 +37,7 @@ class BedrockReranker:
         relevances: dict[int, float] = {}
         with understood("Rerank"):
             try:
-                for page in self._client.get_paginator("rerank").paginate(**asked):
+                for page in self._client.get_paginator("rerank").paginate(**request):
                     for result in page["results"]:
                         relevances[result["index"]] = _relevance(result["relevanceScore"])
             except (ClientError, BotoCoreError) as error:
@@ -49,8 +49,8 @@ class BedrockReranker:
 
 def _relevance(score: float) -> float:
     """
-    Return the score as a number from 0 to 1, which are AWS's bounds; a score outside by no more
-    than a rounding error becomes the bound. Raises ValueError for anything else.
+    Return the score, clamped to AWS's range of 0 to 1. Raises ValueError if it is outside by more
+    than a rounding error.
     """
     if not -_ROUNDING <= score <= 1 + _ROUNDING:
         raise ValueError("a relevance is from 0 to 1")
@@ -58,5 +58,5 @@ def _relevance(score: float) -> float:
 
 
 def _source(text: str) -> dict[str, Any]:
-    document = {"type": "TEXT", "textDocument": {"text": text[:_LONGEST]}}
+    document = {"type": "TEXT", "textDocument": {"text": text[:_MAX_CHARACTERS]}}
     return {"type": "INLINE", "inlineDocumentSource": document}

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
         MetadataAttributeValueTypeDef,
     )
 
-# Too many at a time is a ValidationException ("can't exceed (10)"); under load, users also see
-# ServiceUnavailableException, which the API model doesn't name [HatmanStack/RAGStack-Lambda
-# lib/ragstack_common/ingestion.py].
+# Too many documents in a call are a ValidationException ("can't exceed (10)"); under load, users
+# also see ServiceUnavailableException, which the API model doesn't list
+# [HatmanStack/RAGStack-Lambda lib/ragstack_common/ingestion.py].
 _BUSY_CODES = BUSY_CODES | {"ServiceUnavailableException"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class BedrockDirectDocuments:
     """
-    Direct calls to CUSTOM data sources, which know documents by our ids, and take their objects by
-    longer URIs than S3 data sources do. [assumed: direct.long-uri]
+    Direct calls to CUSTOM data sources, which identify documents by our ids and accept longer
+    object URIs than S3 data sources do. [assumed: direct.long-uri]
     """
 
     client: "AgentsforBedrockClient"
@@ -53,7 +53,7 @@ class BedrockDirectDocuments:
             except ClientError as refusal:
                 if code_of(refusal) != "ValidationException":
                     raise
-                # Bedrock checks a call as a whole, and names what is wrong with any document in it.
+                # Bedrock rejects the whole call, and its message names the document at fault.
                 raise DocumentsRefused(message_of(refusal)) from refusal
         return _details(answer)
 
@@ -73,14 +73,14 @@ class BedrockDirectDocuments:
         return _details(answer)
 
     def details(self, source: DataSource, document_ids: Iterable[str]) -> dict[str, DocumentDetail]:
-        # Never by listing: catalogs without number share a CUSTOM data source.
+        # Not by listing, because many catalogs share a CUSTOM data source.
         found: dict[str, DocumentDetail] = {}
-        for asked in chunks(sorted(set(document_ids)), of=MOST_IDENTIFIERS):
+        for batch in chunks(sorted(set(document_ids)), of=MOST_IDENTIFIERS):
             with knowledge_base_errors():
                 answer = self.client.get_knowledge_base_documents(
-                    **ids(source), documentIdentifiers=list(map(_identifier, asked))
+                    **ids(source), documentIdentifiers=list(map(_identifier, batch))
                 )
-            found |= dict.fromkeys(asked, NOT_FOUND) | _details(answer)
+            found |= dict.fromkeys(batch, NOT_FOUND) | _details(answer)
         return found
 
 
@@ -129,5 +129,5 @@ def _identifier(document_id: str) -> "DocumentIdentifierTypeDef":
 
 
 def _check(documents: Sequence[object]) -> None:
-    # botocore holds no list to its longest.
+    # botocore doesn't check list lengths.
     assert 1 <= len(documents) <= MOST_IDENTIFIERS, "a call takes one to ten documents"

@@ -1,5 +1,5 @@
 """
-Embeddings of questions, for callers that search a store by themselves.
+Embed questions, for programs that search a store directly.
 
     get_embedding("annual leave", "amazon.titan-embed-text-v2:0", "bedrock", tenant="alice")
 """
@@ -39,7 +39,7 @@ class BedrockEmbeddings:
     An `Embeddings` over InvokeModel, with the request of Amazon Titan Text Embeddings V2.
     [assumed: embedding.same]
 
-    It takes 50,000 characters or 8,192 tokens, which no question of ours comes near.
+    The model accepts 50,000 characters or 8,192 tokens; our questions are far shorter.
     https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html
     """
 
@@ -49,22 +49,22 @@ class BedrockEmbeddings:
     provider: str = "bedrock"
 
     def embed(self, text: str) -> Vector:
-        asked = {"inputText": text, "dimensions": self.dimensions, "normalize": True}
+        request = {"inputText": text, "dimensions": self.dimensions, "normalize": True}
         with direct_search_errors("InvokeModel"), understood("InvokeModel"):
             response = self.client.invoke_model(
                 modelId=self.model,
                 contentType="application/json",
                 accept="application/json",
-                body=json.dumps(asked),
+                body=json.dumps(request),
             )
-            answered = json.loads(response["body"].read())
-            vector = tuple(map(float, answered.get("embedding", ())))
+            body = json.loads(response["body"].read())
+            vector = tuple(map(float, body.get("embedding", ())))
         if len(vector) != self.dimensions:
             raise SearchRefused(
                 f"{self.model} answered a vector of {len(vector)} dimensions, not {self.dimensions}"
             )
-        # The request asks for length one; nothing is near a vector of another length, or with a
-        # value that is no number.
+        # The request asks for length one. A vector of another length, or with NaN, would match
+        # nothing.
         if not abs(math.hypot(*vector) - 1) < _ROUNDING:
             raise KnowledgeBaseUnavailable("InvokeModel", "a vector that is not of length one")
         return vector
@@ -75,8 +75,8 @@ logger = logging.getLogger(__name__)
 
 class Embedding(TypedDict):
     """
-    A text's vector. `cached` is True if it was cached and this process had returned it to the same
-    tenant before.
+    A text's vector. `cached` is True if it came from the cache and this process has already
+    returned it to the same tenant.
     """
 
     embedding: list[float]
@@ -107,8 +107,8 @@ def question_embeddings(
 
 class QuestionEmbeddings:
     """
-    Embeddings for several stores at once: stores whose documents were embedded alike share one
-    vector of a question. `client` makes a service's boto3 client when it is needed.
+    Embeddings for several stores: those with the same model and dimensions share one vector per
+    question. `client` makes a service's boto3 client when it is needed.
     """
 
     def __init__(self, client: Callable[[str], Any]) -> None:
@@ -117,7 +117,7 @@ class QuestionEmbeddings:
 
     def of(self, model: str, dimensions: int) -> CachedEmbeddings:
         """
-        Return the embeddings of that model. Only one thread may call this; any may use the result.
+        Return the model's embeddings. Only one thread may call this; any may use the result.
         """
         made = self._made.get((model, dimensions))
         if made is None:
@@ -130,7 +130,7 @@ class QuestionEmbeddings:
     @cached_property
     def _cache(self) -> EmbeddingCache:
         """
-        Return the one cache of all models, whose keys include the model. Raises ValueError for a
+        Return the cache that all models share; its keys include the model. Raises ValueError for a
         wrong REDIS_URL.
         """
         return cache_at(redis_url())
@@ -138,11 +138,11 @@ class QuestionEmbeddings:
 
 def cache_at(url: str | None) -> EmbeddingCache:
     """
-    Return the cache in Valkey or Redis alone; without a URL, one in the process.
+    Return a cache in Valkey or Redis, or one in the process if there is no URL.
 
-    A second cache in front would begin a new week in each process, would keep in some what an
-    operator deletes, and would save little: Redis takes a small part of the time that embedding
-    takes.
+    There is no second cache in front of Redis: each process would start its own week, could keep
+    entries that an operator deletes, and would save little, because Redis is much faster than
+    embedding.
     """
     return MemoryEmbeddingCache() if url is None else _in_redis(url)
 
@@ -157,7 +157,7 @@ def get_embedding(
     tenant: str | None = None,
 ) -> Embedding:
     """
-    Return the text's vector, of length one, for programs that search by themselves.
+    Return the text's vector, of length one, for programs that search a store directly.
 
     Without a tenant `cached` is never True, because it would reveal what others have asked. Raises
     KnowledgeBaseThrottled, KnowledgeBaseUnavailable, or SearchRefused if another try won't help.
@@ -180,11 +180,11 @@ def _of_process(
 @once
 def _in_redis(url: str) -> EmbeddingCache:
     """
-    Return one connection, however many knowledge bases are searched; a cache in the process if
-    Redis can't be used.
+    Return one connection for all knowledge bases, or a cache in the process if the package redis
+    is missing.
     """
     try:
-        # Imported where there is a URL alone: it takes as long as boto3 (make bench-cold).
+        # Imported only with a URL, because it takes as long as boto3 (make bench-cold).
         from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
         extra = {"missing": error.name}

@@ -1,1 +1,1 @@
-"""Objects of the documents' bucket, and of others."""
+"""Adapters for Amazon S3."""
