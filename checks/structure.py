@@ -26,7 +26,7 @@ APART = {
     r"src/stackroom_constructs/": "they declare for the CDK what the product has under that name",
     r"src/stackroom_stores/\w+/": "each store has the same parts",
     r"src/stackroom_console/(pages|api)/": "pages are named for what they show",
-    r"src/stackroom_cli/commands/": "verbs are named for what they are about",
+    r"src/stackroom_cli/commands/": "commands are named for what they are about",
     r"functions/\w+/": "a function's own, which no other imports",
 }
 # Single names such as `texts.py` or `class Page`, and why each use of the word is right.

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from docs.tables import table
-from stackroom_cli.commands import EXIT_CODES, FAILS_WHEN, VERBS, ListedCommand, Need
+from stackroom_cli.commands import COMMANDS, EXIT_CODES, FAILS_WHEN, ListedCommand, Need
 from stackroom_cli.json_output import ANSWERS, Changed, Failed
 
 CLI = Path(__file__).with_name("cli.md")
@@ -17,10 +17,11 @@ CLI_SCHEMA = Path(__file__).with_name("cli-schema.json")
 
 _HEAD = """# The command line
 
-This page lists verbs, exit codes and JSON of `stackroom`; `stackroom VERB --help` lists options.
+This page lists commands, exit codes and JSON of `stackroom`; `stackroom COMMAND --help` lists
+options.
 `make docs` writes it from src/stackroom_cli.
 
-`stackroom VERB` works on this machine's local mode, `stackroom --deployment NAME VERB` on a
+`stackroom COMMAND` works on this machine's local mode, `stackroom --deployment NAME COMMAND` on a
 deployment on AWS; `STACKROOM_DEPLOYMENT` can name it instead. Add a deployment once:
 
 ```sh
@@ -44,11 +45,11 @@ On a deployment:
 
 The local mode needs neither: anyone who can read its directory can act as any user (`--user`).
 
-## Verbs
+## Commands
 
-What a verb needs on a deployment: *sign-in* is `stackroom login`; *operator* is AWS credentials;
-*either* is a sign-in, or AWS credentials with one of the named options; *local* verbs work only in
-the local mode.
+What a command needs on a deployment: *sign-in* is `stackroom login`; *operator* is AWS credentials;
+*either* is a sign-in, or AWS credentials with one of the named options; *local* commands work only
+in the local mode.
 
 """
 _NEEDS = {
@@ -64,15 +65,15 @@ _NEEDS = {
     Need.EITHER_OR_ALL: "either (`--user`, `--everybody`)",
 }
 _FAILS_WHEN = """
-Any verb exits with 1 when the local mode is not running, the deployment is unknown, a sign-in or
+Any command exits with 1 when the local mode is not running, the deployment is unknown, a sign-in or
 right is missing, or a service does not answer. Beyond that:
 
 """
 _JSON = """
 ## JSON
 
-With `--json` a verb prints one JSON document on standard output and nothing else; `events`,
-`--watch` and `--until-settled` print one per line. A verb that fails prints `Failed` on standard
+With `--json` a command prints one JSON document on standard output and nothing else; `events`,
+`--watch` and `--until-settled` print one per line. A command that fails prints `Failed` on standard
 error and exits with the same [code](#exit-codes) as without `--json`; its own answer may still be
 on standard output. Keys are never renamed and keep their meaning; later versions may add keys.
 Times are ISO 8601, sizes are bytes.
@@ -123,30 +124,30 @@ def _without_titles(schema: Any) -> Any:
 
 def _verbs() -> str:
     rows = []
-    for typed, listed in VERBS.items():
+    for typed, listed in COMMANDS.items():
         rows.append((f"`{typed}`", _summary(listed), _NEEDS[listed.need]))
-    return table(("verb", "what it does", "needs"), rows)
+    return table(("command", "what it does", "needs"), rows)
 
 
 def _exit_codes() -> str:
     codes = ((f"`{code}`", text) for code, text in EXIT_CODES.items())
-    verbs: dict[str, list[str]] = {}
-    for verb, when in FAILS_WHEN.items():
+    commands: dict[str, list[str]] = {}
+    for command, when in FAILS_WHEN.items():
         if when != "the local mode is not running":
-            verbs.setdefault(when, []).append(f"`{verb}`")
-    rows = ((", ".join(found), when) for when, found in verbs.items())
+            commands.setdefault(when, []).append(f"`{command}`")
+    rows = ((", ".join(found), when) for when, found in commands.items())
     return "".join(
         (
             "\n## Exit codes\n\n",
             table(("code", "meaning"), codes),
             _FAILS_WHEN,
-            table(("verb", "exits with 1 when"), rows),
+            table(("command", "exits with 1 when"), rows),
         )
     )
 
 
 def _summary(listed: ListedCommand) -> str:
-    text = inspect.getdoc(listed.verb) or ""
+    text = inspect.getdoc(listed.function) or ""
     return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
 
 

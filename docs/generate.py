@@ -98,7 +98,7 @@ MEANINGS = {
     "CONSOLE_CLIENT_ID": "app client of the console's sign-in",
     "CONSOLE_KEY_ARN": "secret that encrypts sessions",
     "MCP_URL": "the gateway's address for clients",
-    "COMMAND_LINE": ("the local mode's command, with `{}` for the verb; else a deployment's"),
+    "COMMAND_LINE": ("the local mode's command, with `{}` for the command; else a deployment's"),
     "IDENTITY_ISSUER": "only issuer of valid tokens",
     "IDENTITY_JWKS_URL": "address of its public keys",
     "IDENTITY_AUDIENCES": "JSON list of valid audiences (URLs); `*` ends a gateway's id",

@@ -1,8 +1,8 @@
 """
-The command line: `commands` defines what each verb takes, and the modules beside it do the work.
+The command line: `commands` defines what each command takes, and the modules beside it do the work.
 
-A verb's modules are imported when it runs, because boto3, the MCP client and the tables of `rich`
-take longer to import than most verbs take to do their work.
+A command's modules are imported when it runs, because boto3, the MCP client and `rich` take longer
+to import than most commands take to do their work.
 """
 
 import sys

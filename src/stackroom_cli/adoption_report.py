@@ -1,4 +1,4 @@
-"""The `adopt` verb: copy files that have AWS's sidecars, and report what became of each."""
+"""The `adopt` command: copy files that have AWS's sidecars, and report what became of each."""
 
 import os
 from collections import Counter

@@ -1,5 +1,5 @@
 """
-The caller of a verb: a user of the local mode's issuer, or the person signed in to a deployment.
+The caller of a command: a user of the local mode's issuer, or the person signed in to a deployment.
 """
 
 from __future__ import annotations

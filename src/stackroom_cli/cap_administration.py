@@ -1,4 +1,4 @@
-"""The `caps` and `usage` verbs: how much each user may have, and has used."""
+"""The `caps` and `usage` commands: how much each user may have, and has used."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict

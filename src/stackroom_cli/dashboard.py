@@ -1,5 +1,5 @@
 """
-The `dashboard` verb: the figures of the deployed CloudWatch dashboard, for people and programs.
+The `dashboard` command: the figures of the deployed CloudWatch dashboard, for people and programs.
 """
 
 import time

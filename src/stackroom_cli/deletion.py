@@ -1,4 +1,4 @@
-"""The `delete` and `receipts` verbs: request removals, wait for them, and show the proof."""
+"""The `delete` and `receipts` commands: request removals, wait for them, and show the proof."""
 
 import time
 from collections.abc import Iterable, Sequence

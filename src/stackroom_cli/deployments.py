@@ -1,4 +1,4 @@
-"""The `deployments` verbs: add, list and remove the deployments on AWS that this machine knows."""
+"""The `deployments` commands: add, list and remove deployments on AWS that this machine knows."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Find the documents that a verb's arguments name: by key, or by a file's name in a catalog."""
+"""Find the documents that a command's arguments name: by key, or by a file's name in a catalog."""
 
 import difflib
 import shlex

@@ -1,4 +1,4 @@
-"""The `evaluate` verb: measure how often the answers are right, by questions with known answers."""
+"""The `evaluate` command: measure how often answers are right, by questions with known answers."""
 
 import json
 import math

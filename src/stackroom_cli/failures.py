@@ -1,4 +1,4 @@
-"""Reports a verb's failure on standard error: a line for people, or a JSON document."""
+"""Reports a command's failure on standard error: a line for people, or a JSON document."""
 
 import errno
 import sys
@@ -32,7 +32,7 @@ def tell(message: str, kind: str, *, is_json: bool) -> None:
 
 def refused(error: BaseException) -> str | None:
     """Return a sentence for an error that comes from AWS, or None for any other."""
-    if "botocore" not in sys.modules:  # to import it takes longer than most verbs
+    if "botocore" not in sys.modules:  # to import it takes longer than most commands
         return None
     from stackroom_cli.sites.aws_refusals import sentence  # noqa: PLC0415 - see above
 

@@ -1,5 +1,5 @@
 """
-The `doctor` verb: check what could keep Stackroom from working, and name a remedy for each problem.
+The `doctor` command: check what could keep Stackroom from working, and suggest remedies.
 """
 
 import json
@@ -307,8 +307,8 @@ def _anew(instance: Instance) -> str:
     return f"see {logs}, then restart: {_command(instance, 'down')}; {command()} up"
 
 
-def _command(instance: Instance, verb: str) -> str:
-    return f"{command()} {verb} --state-dir {shlex.quote(str(instance.state_dir))}"
+def _command(instance: Instance, name: str) -> str:
+    return f"{command()} {name} --state-dir {shlex.quote(str(instance.state_dir))}"
 
 
 # Checks of questions' embeddings: how often they were cached, and whether Redis answers.

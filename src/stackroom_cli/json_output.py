@@ -1,5 +1,5 @@
 """
-The verbs' answers with --json, from which docs/cli.md and docs/cli-schema.json are generated.
+The commands' answers with --json, from which docs/cli.md and docs/cli-schema.json are generated.
 
 Keys are never renamed and keep their meaning; later versions may add keys. Times are ISO 8601 in
 UTC, sizes are bytes.
@@ -27,7 +27,7 @@ class ErrorTold(JsonAnswer):
 
 
 class Failed(JsonAnswer):
-    """Printed on standard error by a verb that failed."""
+    """Printed on standard error by a command that failed."""
 
     error: ErrorTold
 
@@ -278,7 +278,7 @@ class ServingAnswer(JsonAnswer):
 
 
 class DoneAnswer(JsonAnswer):
-    """The answer of a verb that returns nothing else."""
+    """The answer of a command that returns nothing else."""
 
     done: bool = True
 

@@ -1,4 +1,4 @@
-"""The `evaluate --kept` verb: turn feedback on answers into questions for a person to judge."""
+"""The `evaluate --kept` command: turn feedback on answers into questions for a person to judge."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The `up`, `down` and `env` verbs: the life of the local mode."""
+"""The `up`, `down` and `env` commands: the life of the local mode."""
 
 import os
 import shlex
@@ -173,7 +173,7 @@ def _welcome(out: Console, instance: Instance, seconds: float, model: ModelName)
     stackroom, examples = command(), _shown(part("examples"))
     aws = Path(sys.executable).with_name("aws")
     lists = f"  {_shown(aws)} s3 ls s3://{instance.bucket}/alice/\n" if aws.exists() else ""
-    # once evaluated, the environment tells every verb which state directory is meant
+    # once evaluated, the environment tells every command which state directory is meant
     where = _unless_default(instance.state_dir)
     out.print(
         f"""
@@ -193,7 +193,7 @@ In another shell:
   {stackroom} ask "how many days of leave do I get?" --user alice
   {stackroom} token --user alice                  # a bearer token for any MCP client
   {stackroom} env --operator{where}   # keys that may do anything
-  {stackroom} down                                # stop; --help lists all verbs
+  {stackroom} down                                # stop; --help lists all commands
 """,
         markup=True,
     )

@@ -1,4 +1,4 @@
-"""The `reread` verb, and the rereading of a directory that an earlier version wrote."""
+"""The `reread` command, and the rereading of a directory that an earlier version wrote."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The `drop`, `status`, `catalogs` and `retry` verbs, with an operator's rights."""
+"""The `drop`, `status`, `catalogs` and `retry` commands, with an operator's rights."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

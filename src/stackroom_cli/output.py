@@ -40,7 +40,7 @@ def console(*, is_quiet: bool = False) -> TerminalConsole:
 
 @dataclass(frozen=True)
 class Output:
-    """A verb's output: text for people as the work goes on, or one JSON document for programs."""
+    """A command's output: text for people as it works, or one JSON document for programs."""
 
     people: TerminalConsole
     is_json: bool
@@ -60,7 +60,7 @@ class Output:
 
 
 def create_output(as_json: bool) -> Output:
-    """Return the output of a verb. If JSON is wanted, nothing else goes to standard output."""
+    """Return the output of a command. If JSON is wanted, nothing else goes to standard output."""
     return Output(console(is_quiet=as_json), as_json)
 
 
@@ -76,7 +76,7 @@ def counting(out: rich.console.Console, text: str, total: int) -> Iterator[Calla
     """
     Show a progress bar that disappears at the end; yields a function that takes the number done.
     """
-    # Imported here because most verbs have nothing to count.
+    # Imported here because most commands have nothing to count.
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         MofNCompleteColumn,

@@ -1,5 +1,5 @@
 """
-The `drop`, `status`, `delete` and `catalogs` verbs for a person signed in to a deployment.
+The `drop`, `status`, `delete` and `catalogs` commands for a person signed in to a deployment.
 
 They call the gateway's tools and need no AWS credentials. Fields that the tools don't return are
 null in the answers.

@@ -1,5 +1,5 @@
 """
-The `events` verb: what happened to a user's catalogs and documents, from the list_events tool.
+The `events` command: what happened to a user's catalogs and documents, from the list_events tool.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
 """
-The `passages` verb: a document's text, passage by passage.
+The `passages` command: a document's text, passage by passage.
 
 The text is cut as the simulator cuts it, and each passage has its place as answers cite it.
 """

@@ -1,4 +1,4 @@
-"""The `load` verb: load a folder's documents into a knowledge base in PostgreSQL."""
+"""The `load` command: load a folder's documents into a knowledge base in PostgreSQL."""
 
 import hashlib
 import json

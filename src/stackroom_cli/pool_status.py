@@ -1,4 +1,4 @@
-"""The `status --pool` verb: each knowledge base with its catalogs, active runs and waiting runs."""
+"""The `status --pool` command: each knowledge base's catalogs, active runs and waiting runs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -13,13 +13,13 @@ import typer
 from typer.core import TyperCommand
 
 from stackroom.errors import StackroomError
-from stackroom_cli.commands import VERBS, Need
+from stackroom_cli.commands import COMMANDS, Need
 from stackroom_cli.commands.options import named_deployment
 from stackroom_cli.failures import WrongUsage, of_gateway, refused, tell, unwritable
 from stackroom_cli.untrusted_text import one_line
 
 
-class Verb(TyperCommand):
+class Utf8Command(TyperCommand):
     """
     A command that refuses arguments that are not UTF-8, except paths, which may have any bytes.
     """
@@ -31,7 +31,7 @@ class Verb(TyperCommand):
         return super().invoke(ctx)
 
 
-class LocalVerb(Verb):
+class LocalCommand(Utf8Command):
     """A command that also refuses to work on a deployment."""
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
@@ -57,13 +57,13 @@ groups = {
 }
 for group, within in groups.items():
     commands.add_typer(within, name=group)
-for typed, listed in VERBS.items():
+for typed, listed in COMMANDS.items():
     of, _, name = typed.rpartition(" ")
     (groups[of] if of else commands).command(
         name,
-        cls=LocalVerb if listed.need in (Need.LOCAL, Need.APART) else Verb,
+        cls=LocalCommand if listed.need in (Need.LOCAL, Need.APART) else Utf8Command,
         epilog=listed.need,
-    )(listed.verb)
+    )(listed.function)
 
 
 def _tell_version(asked: bool) -> None:

@@ -1,4 +1,4 @@
-"""The `ask` and `retrieve` verbs: search as an agent does, over MCP through the gateway."""
+"""The `ask` and `retrieve` commands: search as an agent does, over MCP through the gateway."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The `reconcile` verb: run the reconciler here and now, with retries, until it has finished."""
+"""The `reconcile` command: run the reconciler here and now, with retries, until it has finished."""
 
 import shlex
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The `webhooks` verbs, for operators."""
+"""The `webhooks` commands, for operators."""
 
 from collections.abc import Iterator
 from typing import Any

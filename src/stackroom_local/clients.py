@@ -52,7 +52,7 @@ class Clients:
 
 @cache
 def _client(service: str, endpoint: str, key: AccessKey, region: str, patience: float) -> Any:
-    # Imported here because boto3 takes longer to import than the verbs that don't need it.
+    # Imported here because boto3 takes longer to import than the commands that don't need it.
     import boto3  # noqa: PLC0415 - see above
     from botocore.config import Config  # noqa: PLC0415 - see above
 

@@ -40,7 +40,9 @@ def main() -> None:
     parser.add_argument("--speed", required=True, help="of everything here; 1 is AWS's")
     parser.add_argument("--issuer", required=True, help="where users sign in")
     parser.add_argument("--gateway", required=True, help="where agents find the tools")
-    parser.add_argument("--command-line", required=True, help="how it is called, {} for the verb")
+    parser.add_argument(
+        "--command-line", required=True, help="the command line, {} for the command"
+    )
     arguments = parser.parse_args()
 
     deployed = client("lambda").get_function_configuration(FunctionName=arguments.function)

@@ -4,7 +4,7 @@ Errors that keep the local mode from serving; each message says what to do.
 LocalModeError
 ├── AlreadyUp          another process serves this state directory
 ├── NotOurs            the state directory is in use for something else
-├── NotUp              a verb needs the local mode, and none serves this state directory
+├── NotUp              a command needs the local mode, and none serves this state directory
 ├── OutdatedState      another version made the state directory, with tables that can't be used
 ├── StillStopping      it was asked to stop and has not ended yet
 ├── PortTaken          another program listens on a port that was chosen

@@ -1,5 +1,5 @@
 """
-The files of a state directory, for the verbs that run in other processes.
+The files of a state directory, for the commands that run in other processes.
 
     .stackroom/
       lock            held by the serving process, with its id; the kernel releases it
@@ -32,7 +32,7 @@ from stackroom_local.local_errors import AlreadyUp, NotOurs, NotUp
 
 
 def taken_soon(descriptor: int) -> bool:
-    """Try for a moment to take the lock, which a verb that checks it holds briefly."""
+    """Try for a moment to take the lock, which a command that checks it holds briefly."""
     deadline = time.monotonic() + 0.5
     while not taken(descriptor):
         if time.monotonic() > deadline:

@@ -19,7 +19,7 @@ from docs.store_prices import PAGE as STORES
 from docs.store_prices import costs, with_prices
 from docs.tables import section
 from stackroom_cli import app
-from stackroom_cli.commands import FAILS_WHEN, VERBS
+from stackroom_cli.commands import COMMANDS, FAILS_WHEN
 from stackroom_cli.json_output import ANSWERS
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +65,9 @@ def test_monthly_cost_of_each_store_matches_a_manual_calculation() -> None:
 def test_every_command_has_help_and_takes_json(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert list(FAILS_WHEN) == list(VERBS)
-    assert {each.partition(" --")[0] for each in ANSWERS} == set(VERBS)
-    for typed, listed in VERBS.items():
+    assert list(FAILS_WHEN) == list(COMMANDS)
+    assert {each.partition(" --")[0] for each in ANSWERS} == set(COMMANDS)
+    for typed, listed in COMMANDS.items():
         monkeypatch.setattr(sys, "argv", ["stackroom", *typed.split(), "--help"])
         with pytest.raises(SystemExit):
             app()

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from stackroom_cli import lifecycle
-from stackroom_cli.commands import VERBS
+from stackroom_cli.commands import COMMANDS
 from stackroom_cli.program import commands
 from stackroom_local.clients import endpoint_variables
 from stackroom_local.servers import Ports, Servers
@@ -94,7 +94,7 @@ def test_version_option_prints_the_version() -> None:
     assert outcome.output == f"stackroom {metadata.version('stackroom')}\n"
 
 
-@pytest.mark.parametrize("verb", [name for name in VERBS if " " not in name])
+@pytest.mark.parametrize("verb", [name for name in COMMANDS if " " not in name])
 def test_help_names_no_flag_that_the_verb_lacks_and_no_class_of_python(verb: str) -> None:
     told = CliRunner().invoke(commands, [verb, "--help"], env={"COLUMNS": "200"}).output
 

@@ -1,4 +1,4 @@
-"""The verbs: their arguments and `--help`. The other modules of `stackroom_cli` do the work."""
+"""The commands: their arguments and `--help`. The other modules of `stackroom_cli` do the work."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ EXIT_CODES = {
     2: "wrong usage; nothing was done",
     130: "ended by Ctrl-C, as `status --watch` always is",
 }
-# When a verb exits with 1, other than for reasons that any verb may have: the local mode is not
+# When a command exits with 1, apart from reasons that any command may have: the local mode is not
 # running, the deployment is unknown, a sign-in or right is missing, or a service does not answer.
 FAILS_WHEN = {
     "up": "the directory or a port is in use, or a server ends",
@@ -64,7 +64,8 @@ FAILS_WHEN = {
 
 class Need(StrEnum):
     """
-    The rights that a verb needs on a deployment. In the local mode, a readable directory is enough.
+    The rights that a command needs on a deployment. In the local mode, a readable directory
+    suffices.
     """
 
     LOCAL = "Works in the local mode only."
@@ -89,12 +90,12 @@ class Need(StrEnum):
 
 @dataclass(frozen=True)
 class ListedCommand:
-    verb: Callable[..., None]
+    function: Callable[..., None]
     need: Need
 
 
 # By what is typed, in the order that `stackroom --help` lists them.
-VERBS = {
+COMMANDS = {
     "up": ListedCommand(local_mode_commands.up, Need.LOCAL),
     "down": ListedCommand(local_mode_commands.down, Need.LOCAL),
     "env": ListedCommand(local_mode_commands.env, Need.LOCAL),

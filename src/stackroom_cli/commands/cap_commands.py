@@ -1,4 +1,4 @@
-"""Verbs that show and limit how much each user may have and use."""
+"""Commands that show and limit how much each user may have and use."""
 
 import re
 from decimal import Decimal

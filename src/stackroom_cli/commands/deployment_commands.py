@@ -1,4 +1,4 @@
-"""Verbs for the deployments on AWS that this machine knows."""
+"""Commands for the deployments on AWS that this machine knows."""
 
 import sys
 from pathlib import Path
@@ -66,7 +66,7 @@ def remove(name: Name, as_json: Json = False) -> None:
     deployments.remove(name, output=create_output(as_json))
 
 
-# Verbs of who somebody is: signing in to a deployment, and tokens.
+# Commands of who somebody is: signing in to a deployment, and tokens.
 
 
 def login(

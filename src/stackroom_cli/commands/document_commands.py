@@ -1,4 +1,4 @@
-"""Verbs that upload documents, show their progress, ask about them, and delete them."""
+"""Commands that upload documents, show their progress, ask about them, and delete them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -264,7 +264,7 @@ def reconcile(
     run_reconciler.reconcile(site_of(state_dir), dry_run=dry_run, output=create_output(as_json))
 
 
-# Verbs of the agent: questions with a user's token.
+# Commands of the agent: questions with a user's token.
 
 
 def ask(
@@ -377,7 +377,7 @@ def passages(
         passage_inspection.passages(text, name, chunking=chunking, output=create_output(as_json))
 
 
-# Verbs of stores that Stackroom searches itself.
+# Commands of stores that Stackroom searches itself.
 
 
 def load(
@@ -461,7 +461,7 @@ def load(
     pgvector_load.load(folder, target, way, output=create_output(as_json))
 
 
-# The verb that shows the figures of the dashboard.
+# The command that shows the figures of the dashboard.
 
 
 def dashboard(

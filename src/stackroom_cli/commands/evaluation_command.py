@@ -1,4 +1,4 @@
-"""The verb that measures how often the answers are right."""
+"""The command that measures how often the answers are right."""
 
 from pathlib import Path
 from typing import Annotated

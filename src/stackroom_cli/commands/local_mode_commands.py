@@ -1,4 +1,4 @@
-"""Verbs of the local mode itself: start and stop it, print its addresses, and demonstrate it."""
+"""Commands of the local mode itself: start and stop it, print its addresses, and demonstrate it."""
 
 import os
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Options that several commands share."""
 
 from contextvars import ContextVar
 from pathlib import Path
@@ -66,7 +66,7 @@ named_deployment: ContextVar[str | None] = ContextVar("named_deployment", defaul
 
 def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
     """
-    Return whether the verb works for the person signed in to a deployment, not for a named user.
+    Return whether the command works for the person signed in to a deployment, not for a named user.
     """
     if user is not None and everybody:
         raise WrongUsage("--user names one user, --everybody all of them; use one of them")
@@ -75,7 +75,7 @@ def is_ones_own(user: str | None, *, everybody: bool = False) -> bool:
 
 def site_of(state_dir: Path, *, seconds: float | None = None) -> Site:
     """
-    Return the site that the verb works on.
+    Return the site that the command works on.
 
     In the local mode, requests wait `seconds` for an answer, or a client's usual time. Raises
     `NotUp` if the local mode is not running, or `UnknownDeployment`.

@@ -1,4 +1,4 @@
-"""Verbs for webhooks: addresses that are called when something changes."""
+"""Commands for webhooks: addresses that are called when something changes."""
 
 from typing import Annotated
 

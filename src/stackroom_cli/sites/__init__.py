@@ -1,7 +1,7 @@
 """
-The sites that verbs work on: this machine's local mode, or a deployment on AWS.
+The sites that commands work on: this machine's local mode, or a deployment on AWS.
 
-    site               what a verb needs of a site, and the deployment on AWS
+    site               what a command needs of a site, and the deployment on AWS
     known_deployments  the deployments that a person added, in that person's files
     site_services      the product's use cases over a site, for an operator
     site_records       all users' records

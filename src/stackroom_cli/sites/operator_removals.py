@@ -106,7 +106,7 @@ _EVENT_SECONDS = 180.0
 
 
 class Removals(Protocol):
-    """The methods of `stackroom.catalogs.deletions.Deletions` that verbs use."""
+    """The methods of `stackroom.catalogs.deletions.Deletions` that commands use."""
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt: ...
 

@@ -1,4 +1,4 @@
-"""The Stackroom that a verb works on, in the local mode or on AWS."""
+"""The Stackroom that a command works on, in the local mode or on AWS."""
 
 from functools import cache
 from typing import Annotated, Any, Protocol, Self
@@ -14,7 +14,7 @@ from pydantic import (
 
 
 class Site(Protocol):
-    """A place that verbs work on: an `Instance` of the local mode, or an `AwsSite`."""
+    """A place that commands work on: an `Instance` of the local mode, or an `AwsSite`."""
 
     @property
     def bucket(self) -> str: ...
@@ -49,7 +49,7 @@ class Site(Protocol):
         """The site's name for people."""
 
     def client(self, service: str) -> Any:
-        """Return the boto3 client of a service, with the rights of the person who runs the verb."""
+        """Return a service's boto3 client, with the rights of the person who runs the command."""
 
     def now(self) -> "Site":
         """Return the site as it is served now. Raises `NotUp` if it is no longer served."""
@@ -117,7 +117,7 @@ def client_in(service: str, region: str) -> Any:
 
     The service `functions` is Lambda with a timeout as long as a function can run.
     """
-    # Imported here because boto3 takes longer to import than the verbs that don't need it.
+    # Imported here because boto3 takes longer to import than the commands that don't need it.
     import boto3  # noqa: PLC0415 - see above
     from botocore.config import Config  # noqa: PLC0415 - see above
 

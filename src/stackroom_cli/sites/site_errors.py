@@ -1,5 +1,5 @@
 """
-Errors that keep a verb from working on a deployment; each message says what to do.
+Errors that keep a command from working on a deployment; each message says what to do.
 
 SiteError
 ├── UnknownDeployment    no deployment of that name was added

@@ -1,4 +1,4 @@
-"""The product's use cases over a deployed site, for verbs."""
+"""The product's use cases over a deployed site, for commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class StoreSettings(DocumentSettings, LimitSettings):
 
 
 class DeployedSettings(AdmissionSettings, DocumentSettings):
-    """The environment of the deployed `ingest` function, which has all that the verbs need."""
+    """The environment of the deployed `ingest` function, which has all that the commands need."""
 
     kb_docs_owner: str | None = None
     state_machine_arn: str
@@ -39,13 +39,13 @@ class ReaderSettings(Settings):
 
 
 class SiteUseCases(ToolBuilder, ReconcilerBuilder):
-    """All use cases that verbs call."""
+    """All use cases that commands call."""
 
 
 @dataclass(frozen=True)
 class SiteServices:
     """
-    The use cases over a site. `stores` serves verbs that only read, without asking any function.
+    The use cases over a site. `stores` serves commands that only read, without asking any function.
     """
 
     site: Site

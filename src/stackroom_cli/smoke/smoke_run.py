@@ -1,4 +1,4 @@
-"""The `doctor --smoke` verb: run the steps one after the other, clean up, and write the report."""
+"""The `doctor --smoke` command: run the steps in order, clean up, and write the report."""
 
 import secrets
 import time
