@@ -42,7 +42,6 @@ def _s3vectors() -> type[LinkedSettings]:
 
 
 STORES: dict[str, Callable[[], type[LinkedSettings]]] = {
-    "BEDROCK": bedrock,
     "MANAGED": bedrock,
     "OPENSEARCH_SERVERLESS": _opensearch,
     "PGVECTOR": _pgvector,

@@ -1,9 +1,11 @@
 """Constructs refuse during synthesis what an agent refuses when it starts, and nothing else."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -52,7 +54,13 @@ def of_bedrock(stack: cdk.Stack, **arguments: Any) -> BedrockKnowledgeBase:
 
 def test_constructs_and_settings_know_the_same_stores() -> None:
     assert STORES == STANDS_ON
-    assert set(STORE_MEMBERS) <= set(store_registry.STORES)
+    assert {*STORES, *STORE_MEMBERS} == set(store_registry.STORES)
+
+
+def test_every_store_is_named_in_the_docs() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "stores.md").read_text("utf-8")
+
+    assert set(store_registry.STORES) <= set(re.findall(r"[A-Z0-9_]+", page))
 
 
 def test_constructs_and_settings_have_the_same_budget() -> None:

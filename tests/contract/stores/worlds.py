@@ -45,7 +45,9 @@ class Store:
     `fixture` gives the world. `is_variant` of a client that another store here has already: it
     keeps the promises that it could break by itself, nobody else's data first. `score_of` makes of
     a cosine what is shown: the store's documented distance, as a score from 0 to 1; None where
-    passages are not scored by meaning. `dimensions` are those of its vectors.
+    passages are not scored by meaning. `dimensions` are those of its vectors. `is_process`
+    says that its stand-in is a process or server of its own: its tests have the marker `processes`, which
+    `make quick` leaves out, and its deadlines are tested.
     """
 
     fixture: str
