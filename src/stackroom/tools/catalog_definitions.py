@@ -68,9 +68,9 @@ class SelectCatalog(CatalogArguments):
     )
 
 
-def _create(services: Services, asked: CreateCatalog, caller: Caller) -> Catalog:
+def _create(services: Services, arguments: CreateCatalog, caller: Caller) -> Catalog:
     return services.creation.create(
-        caller.user_id, asked.catalog_name, description=asked.description
+        caller.user_id, arguments.catalog_name, description=arguments.description
     )
 
 
@@ -115,12 +115,12 @@ class UpdateCatalog(CatalogArguments):
     )
 
 
-def _update(services: Services, asked: UpdateCatalog, caller: Caller) -> Catalog:
+def _update(services: Services, arguments: UpdateCatalog, caller: Caller) -> Catalog:
     return services.creation.update(
         caller.user_id,
-        asked.catalog_id,
-        name=asked.catalog_name,
-        description=asked.description,
+        arguments.catalog_id,
+        name=arguments.catalog_name,
+        description=arguments.description,
     )
 
 
@@ -143,8 +143,8 @@ UPDATE_CATALOG = CatalogTool(
 )
 
 
-def _list(services: Services, asked: ListCatalogs, caller: Caller) -> CatalogPage:
-    return services.listing.catalogs_of(caller.user_id, after=asked.next_token)
+def _list(services: Services, arguments: ListCatalogs, caller: Caller) -> CatalogPage:
+    return services.listing.catalogs_of(caller.user_id, after=arguments.next_token)
 
 
 def _listed(page: CatalogPage) -> Rendered:
@@ -195,11 +195,11 @@ LIST_CATALOGS = CatalogTool(
 )
 
 
-def _select(services: Services, asked: SelectCatalog, caller: Caller) -> Catalog | None:
-    if asked.catalog_id == NONE:
+def _select(services: Services, arguments: SelectCatalog, caller: Caller) -> Catalog | None:
+    if arguments.catalog_id == NONE:
         services.selection.deselect(caller)
         return None
-    return services.selection.select(caller, asked.catalog_id)
+    return services.selection.select(caller, arguments.catalog_id)
 
 
 def _selected(catalog: Catalog | None) -> Rendered:
@@ -263,18 +263,18 @@ class Removal:
         return "Vectors" if self.shares else "Data source and vectors"
 
 
-def _delete_catalog(services: Services, asked: DeleteCatalog, caller: Caller) -> Removal:
+def _delete_catalog(services: Services, arguments: DeleteCatalog, caller: Caller) -> Removal:
     catalogs = services.deletions.catalogs
-    if not asked.confirm:
-        catalog = in_use(catalogs, caller.user_id, asked.catalog_id)
+    if not arguments.confirm:
+        catalog = in_use(catalogs, caller.user_id, arguments.catalog_id)
         documents = counted(catalog.document_count, "document")
         raise ConfirmationRequired(
             f"Catalog '{quotable(catalog.name)}' ({catalog.catalog_id}) and its {documents}"
             f" ({size(catalog.total_bytes)})"
         )
-    catalog = owned(catalogs, caller.user_id, asked.catalog_id)
-    deletion = services.deletions.delete_catalog(caller.user_id, asked.catalog_id)
-    is_gone = deletion.is_asked_for and services.deletions.is_gone(asked.catalog_id)
+    catalog = owned(catalogs, caller.user_id, arguments.catalog_id)
+    deletion = services.deletions.delete_catalog(caller.user_id, arguments.catalog_id)
+    is_gone = deletion.is_asked_for and services.deletions.is_gone(arguments.catalog_id)
     return Removal(catalog=catalog, deletion=deletion, is_gone=is_gone)
 
 

@@ -53,8 +53,12 @@ class OfDocument(CatalogArguments):
     )
 
 
-def _list(services: Services, asked: ListCatalogDocuments, caller: Caller) -> DocumentsOfCatalog:
-    return services.listing.documents_of(caller.user_id, asked.catalog_id, after=asked.next_token)
+def _list(
+    services: Services, arguments: ListCatalogDocuments, caller: Caller
+) -> DocumentsOfCatalog:
+    return services.listing.documents_of(
+        caller.user_id, arguments.catalog_id, after=arguments.next_token
+    )
 
 
 def _listed(page: DocumentsOfCatalog) -> Rendered:
@@ -78,7 +82,7 @@ def _listed(page: DocumentsOfCatalog) -> Rendered:
                     "document_id": each.document_id,
                     "filename": each.filename,
                     "file_size_kb": kilobytes(each.size),
-                    "etag": each.etag.strip('"'),  # whoever has sent a file knows its own
+                    "etag": each.etag.strip('"'),  # uploaders know the ETag of their own file
                     "indexing_status": str(each.shown_status),
                     "status_reason": each.status_reason,
                     "gaps": list(each.shown_gaps),
@@ -119,8 +123,10 @@ LIST_CATALOG_DOCUMENTS = CatalogTool(
 )
 
 
-def _download(services: Services, asked: OfDocument, caller: Caller) -> DownloadLink:
-    return services.fetching.link_of_answers(caller.user_id, asked.catalog_id, asked.document_id)
+def _download(services: Services, arguments: OfDocument, caller: Caller) -> DownloadLink:
+    return services.fetching.link_of_answers(
+        caller.user_id, arguments.catalog_id, arguments.document_id
+    )
 
 
 _EARLIER = "It is the version that was indexed; a newer one lies there, and is not indexed."
@@ -154,9 +160,11 @@ DOWNLOAD_FROM_CATALOG = CatalogTool(
 )
 
 
-def _delete_document(services: Services, asked: OfDocument, caller: Caller) -> Receipt:
-    in_use(services.deletions.catalogs, caller.user_id, asked.catalog_id)
-    return services.deletions.delete_document(caller.user_id, asked.catalog_id, asked.document_id)
+def _delete_document(services: Services, arguments: OfDocument, caller: Caller) -> Receipt:
+    in_use(services.deletions.catalogs, caller.user_id, arguments.catalog_id)
+    return services.deletions.delete_document(
+        caller.user_id, arguments.catalog_id, arguments.document_id
+    )
 
 
 def _document_deleted(receipt: Receipt) -> Rendered:
@@ -253,22 +261,22 @@ class UploadToCatalog(CatalogArguments):
     )
 
 
-def _upload(services: Services, asked: UploadToCatalog, caller: Caller) -> Sent:
-    if asked.file_content is None:
+def _upload(services: Services, arguments: UploadToCatalog, caller: Caller) -> Sent:
+    if arguments.file_content is None:
         return services.sending.form(
             caller.user_id,
-            asked.catalog_id,
-            asked.filename,
-            replace=asked.replace,
-            attributes=asked.metadata,
+            arguments.catalog_id,
+            arguments.filename,
+            replace=arguments.replace,
+            attributes=arguments.metadata,
         )
     return services.sending.put(
         caller.user_id,
-        asked.catalog_id,
-        asked.filename,
-        _decoded(asked.file_content),
-        replace=asked.replace,
-        attributes=asked.metadata,
+        arguments.catalog_id,
+        arguments.filename,
+        _decoded(arguments.file_content),
+        replace=arguments.replace,
+        attributes=arguments.metadata,
     )
 
 
@@ -374,8 +382,10 @@ class GetIndexingStatus(CatalogArguments):
     catalog_id: CatalogId
 
 
-def _get_status(services: Services, asked: GetIndexingStatus, caller: Caller) -> CatalogProgress:
-    return services.progress.of(caller.user_id, asked.catalog_id)
+def _get_status(
+    services: Services, arguments: GetIndexingStatus, caller: Caller
+) -> CatalogProgress:
+    return services.progress.of(caller.user_id, arguments.catalog_id)
 
 
 def _render_progress(progress: CatalogProgress) -> Rendered:

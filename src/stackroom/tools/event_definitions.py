@@ -37,9 +37,12 @@ class ListEvents(CatalogArguments):
     )
 
 
-def _list_events(services: Services, asked: ListEvents, caller: Caller) -> EventPage:
+def _list_events(services: Services, arguments: ListEvents, caller: Caller) -> EventPage:
     return services.events.page(
-        caller.user_id, after=asked.after, catalog_id=asked.catalog_id, limit=asked.limit
+        caller.user_id,
+        after=arguments.after,
+        catalog_id=arguments.catalog_id,
+        limit=arguments.limit,
     )
 
 

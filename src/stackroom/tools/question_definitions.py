@@ -63,15 +63,15 @@ class Answered:
     answer: CatalogAnswer
 
 
-def _query(services: Services, asked: QueryCatalog, caller: Caller) -> Answered:
-    catalog = services.selection.asked(caller, asked.catalog_id)
+def _query(services: Services, arguments: QueryCatalog, caller: Caller) -> Answered:
+    catalog = services.selection.asked(caller, arguments.catalog_id)
     try:
-        answer = services.answering.ask(asked.query, catalog, asked.num_results)
+        answer = services.answering.ask(arguments.query, catalog, arguments.num_results)
     except NoResults as error:
         if not services.progress.of(caller.user_id, catalog.catalog_id).indexed:
             raise CatalogEmpty from None
         raise NoResults(error.nearest, not_searched=not_searched([catalog])) from None
-    return Answered(catalog=catalog, query=asked.query, answer=answer)
+    return Answered(catalog=catalog, query=arguments.query, answer=answer)
 
 
 def _answered(answered: Answered) -> Rendered:
@@ -174,14 +174,14 @@ class ListFeedback(CatalogArguments):
     )
 
 
-def _give_feedback(services: Services, asked: GiveFeedback, caller: Caller) -> Feedback:
+def _give_feedback(services: Services, arguments: GiveFeedback, caller: Caller) -> Feedback:
     return services.feedback.keep(
         Feedback(
             user_id=caller.user_id,
-            verdict=FeedbackVerdict.UP if asked.helpful else FeedbackVerdict.DOWN,
+            verdict=FeedbackVerdict.UP if arguments.helpful else FeedbackVerdict.DOWN,
             origin=FeedbackOrigin.TOOL,
-            file=asked.file or None,
-            **asked.model_dump(exclude={"helpful", "file"}),
+            file=arguments.file or None,
+            **arguments.model_dump(exclude={"helpful", "file"}),
         )
     )
 
@@ -205,8 +205,8 @@ FEEDBACK = CatalogTool(
 )
 
 
-def _list_feedback(services: Services, asked: ListFeedback, caller: Caller) -> list[Feedback]:
-    return services.feedback.of_user(caller.user_id, catalog_id=asked.catalog_id)
+def _list_feedback(services: Services, arguments: ListFeedback, caller: Caller) -> list[Feedback]:
+    return services.feedback.of_user(caller.user_id, catalog_id=arguments.catalog_id)
 
 
 def _feedback_listed(found: list[Feedback]) -> Rendered:

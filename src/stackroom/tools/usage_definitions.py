@@ -27,8 +27,8 @@ class GetUsage(CatalogArguments):
     )
 
 
-def _get(services: Services, asked: GetUsage, caller: Caller) -> UserMonth:
-    return services.metering.of_user(caller.user_id, asked.month)
+def _get(services: Services, arguments: GetUsage, caller: Caller) -> UserMonth:
+    return services.metering.of_user(caller.user_id, arguments.month)
 
 
 def _rendered(month: UserMonth) -> Rendered:
