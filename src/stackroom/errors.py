@@ -309,7 +309,7 @@ class FiguresNotRead(StackroomError):
 
 class SearchRefused(StackroomError):
     """
-    An index, a model or a filter doesn't fit a way to search, and another try is no use. `str()` of
+    An index, a model or a filter doesn't fit a way to search, and retrying doesn't help. `str()` of
     it is for the operator, and holds nothing of the question.
     """
 

@@ -79,7 +79,7 @@ def tool_call(context: object) -> ToolCall:
 
     Raises `MissingIdentity` if any of it is absent or ambiguous: a direct invocation has no client
     context or a forged one, and a target without its header allow-list has no headers. None of
-    these may pass as some default user. A session that is absent or ambiguous is no session.
+    these may pass as some default user. A session that is absent or ambiguous counts as none.
     """
     tool = called_tool(context)
     custom = _member(_member(context, "client_context"), "custom")

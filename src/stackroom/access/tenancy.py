@@ -34,7 +34,7 @@ REJECTED = "!rejected"
 
 _MAX_GROUPS = 5  # filters in a group [Bedrock user guide: kb-test-config]
 
-CatalogOf = Callable[[str], Catalog | None]  # by its id, None if there is no such one
+CatalogOf = Callable[[str], Catalog | None]  # by its id; None if it doesn't exist
 
 
 class View(Protocol):
@@ -180,11 +180,9 @@ class Owned:
         return all_of((Has(self.owner_in, self.user_id), *others, *asked))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
-        """
-        Return passages by the attribute: whoever fills the knowledge base writes it, and no user.
-        """
+        """Return passages by an attribute that the program filling the store writes, not users."""
         inside = _inside(passages, lambda each: _is_shared(each, self.owner_in, (self.user_id,)))
-        # A filter lets a list through that has the user in it, and a list is no one user.
+        # A filter also matches a list that contains the user, and a list is not one user.
         own = tuple(each for each in inside if each.attributes[self.owner_in] == self.user_id)
         if len(own) < len(inside):
             logger.warning("passages kept back: %r of theirs is a list", self.owner_in)
@@ -297,7 +295,7 @@ def _batches(groups: Iterable[str]) -> list[tuple[str, ...]]:
 
 def _is_shared(passage: Passage, listed_in: str, groups: Iterable[str]) -> bool:
     shared = passage.attributes.get(listed_in)
-    # A store may take the bare text for a list of one: no reason to distrust it.
+    # A store may read plain text as a list of one, which is no reason to distrust it.
     listed = shared if isinstance(shared, list) else [shared]
     return any(group in listed for group in groups)
 

@@ -187,7 +187,7 @@ def _problem(error: jwt.PyJWTError) -> str:
     )
 
 
-# The issuer's public keys: fetched once, kept, and fetched again for a key id that is new.
+# The issuer's public keys: fetched once, cached, and fetched again for a new key id.
 #
 # Cognito rotates its keys and publishes a new one before it signs with it, so a kept set may lack
 # it: https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-tokens-verifying-a-jwt.html

@@ -63,7 +63,7 @@ def _members(value: Any) -> Any:
 def _of_known_types(pool: tuple[PoolMember, ...]) -> tuple[PoolMember, ...]:
     for member in pool:
         if member.type not in CAPACITIES:
-            # No secret, unlike what else a setting may hold: whoever deploys must see the mistake.
+            # Not a secret, unlike other settings, so that operators see the mistake.
             allowed = ", ".join(map(repr, CAPACITIES))
             raise ValueError(f"a knowledge base of type {member.type!r}; allowed: {allowed}")
     return pool

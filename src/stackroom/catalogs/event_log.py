@@ -21,7 +21,7 @@ KEPT = timedelta(days=7)
 # The most that two clocks of AWS's may differ, generously: no limit is documented.
 _BETWEEN_CLOCKS = timedelta(minutes=1)
 _TRIES = 12
-_MOST_READ = 1_000  # events at most, for those of one catalog, or for what is there already
+_MOST_READ = 1_000  # events at most, to find one catalog's, or what is stored already
 _SHOWN = 500  # events at most, of one document
 
 

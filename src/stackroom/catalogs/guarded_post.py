@@ -58,7 +58,7 @@ _trusted = cache(ssl.create_default_context)
 class GuardedPost:
     """
     Sends guarded POST requests. `anywhere` also allows private addresses, plain HTTP and every
-    port, for a machine of one's own.
+    port, for a server on the same machine.
     """
 
     anywhere: bool = False

@@ -1,4 +1,4 @@
-"""Users' present use and their use in a month, beside their caps, for users and operators."""
+"""Users' current and monthly usage, with their caps, for users and operators."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

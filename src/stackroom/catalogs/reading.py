@@ -111,7 +111,7 @@ class TextReading:
             raise DocumentNotFound(document.document_id)
         if file.body is None:
             raise Unreadable(_TOO_LARGE)
-        # Pages of images alone are no defect to whoever looks at them.
+        # Pages of images alone are readable for people.
         pages = self.extract(file.body, document.filename, seconds=seconds, scans=True)
         if pages is None:
             raise Unreadable(_TOO_LONG)

@@ -215,10 +215,10 @@ class Sending:
             max_bytes=MAX_FILE_BYTES,
             seconds=FORM_SECONDS,
         )
-        there = self.documents.get(location.catalog_id, location.document_id)
+        stored = self.documents.get(location.catalog_id, location.document_id)
         # An existing document of that name stays as it is until the file comes.
-        if there is None or there.status is DocumentStatus.UPLOADING:
-            self._announce(location, there, until=self.now() + timedelta(seconds=FORM_SECONDS))
+        if stored is None or stored.status is DocumentStatus.UPLOADING:
+            self._announce(location, stored, until=self.now() + timedelta(seconds=FORM_SECONDS))
         return Sent(catalog=catalog, document_id=location.document_id, filename=filename, form=form)
 
     def _location(self, catalog: Catalog, filename: str) -> Location:
@@ -227,8 +227,8 @@ class Sending:
         otherwise.
         """
         location = _location(catalog, filename)
-        there = self.documents.get(location.catalog_id, location.document_id)
-        known = locate(there.s3_key) if there is not None else location
+        stored = self.documents.get(location.catalog_id, location.document_id)
+        known = locate(stored.s3_key) if stored is not None else location
         assert isinstance(known, Location), "a catalog's document has a key of a document"
         return known
 
@@ -243,16 +243,16 @@ class Sending:
 
     def _written(self, location: Location, *, size: int, etag: str) -> None:
         """Return the result for an object that is stored, with this size and ETag."""
-        there = self.documents.get(location.catalog_id, location.document_id)
-        if there is None or there.status is DocumentStatus.UPLOADING:
-            self._announce(location, there, until=self.now() + _EVENT, size=size, etag=etag)
-        elif there.status is not DocumentStatus.DELETING:  # a removal is called off by the event
+        stored = self.documents.get(location.catalog_id, location.document_id)
+        if stored is None or stored.status is DocumentStatus.UPLOADING:
+            self._announce(location, stored, until=self.now() + _EVENT, size=size, etag=etag)
+        elif stored.status is not DocumentStatus.DELETING:  # a removal is called off by the event
             # The index no longer matches the stored file. Without a fingerprint, so that the event,
             # or the reconciler, registers it anew.
-            pending = there.moved(DocumentStatus.PENDING, at=self.now())
+            pending = stored.moved(DocumentStatus.PENDING, at=self.now())
             changes: dict[str, object] = {"fingerprint": "", "attempts": 0}
             changes |= {"etag": etag, "size": size}
-            if there.etag != etag:  # until then it has no text: the one it has is of another file
+            if stored.etag != etag:  # until then it has no text: the one it has is of another file
                 changes |= {"unread": True, "version_id": None, "text_id": None}
             with suppress(RecordChanged):
                 self.documents.save(pending.model_copy(update=changes))
@@ -260,7 +260,7 @@ class Sending:
     def _announce(
         self,
         location: Location,
-        there: Document | None,
+        stored: Document | None,
         *,
         until: datetime,
         size: int = 0,
@@ -279,7 +279,7 @@ class Sending:
             uploaded_at=now,
             updated_at=now,
             upload_until=until,
-        ).following(there)
+        ).following(stored)
         with suppress(RecordChanged):
             self.documents.save(announced)
 
@@ -354,7 +354,7 @@ def _is_text(content: bytes) -> bool:
     return controls <= _MOST_CONTROLS * len(content)
 
 
-# A link to a document's file, for its owner.
+# Links to a document's file, for its owner.
 
 LINK_SECONDS = 900  # contract
 _SHOWN = {"pdf"}  # by browsers themselves, at a page; no type that could run a script

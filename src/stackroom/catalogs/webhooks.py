@@ -1,5 +1,5 @@
 """
-Addresses that receive changes: of a user's documents, or, for operators, of everybody's.
+Webhooks: addresses that receive changes of a user's documents or, for operators, everybody's.
 
 A call is signed as Standard Webhooks says, so that its libraries verify it in any language.
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md

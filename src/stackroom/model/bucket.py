@@ -48,7 +48,7 @@ class Files(Protocol):
         """
 
     def version_of(self, key: str) -> FileVersion | None:
-        """Return the version that lies there now, or None if none does."""
+        """Return the current version, or None if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class DocumentBucket(Protocol):
         """
 
     def holds_any(self, prefix: str) -> bool:
-        """Return True if any object lies under the prefix."""
+        """Return True if any object has the prefix."""
 
     def uri_of(self, key: str) -> str:
         """Return the `s3://` URI by which a knowledge base knows the object."""

@@ -205,7 +205,7 @@ def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
 
 
 def taken_reason(first: str) -> str:
-    """Return why an object is no document if the key `first` already has its name."""
+    """Return why an object is not a document if the key `first` already has its name."""
     return (
         f"its name is that of {first!r}, whose letters or spaces are only encoded otherwise; "
         "rename one of the two, or delete it"
@@ -262,7 +262,7 @@ def canonical_name(name: str) -> str:
 
 def catalog_name_problem(name: str) -> str | None:
     """Return why this can't be the name of a catalog; None if it can."""
-    # isalnum() is false for a combining accent alone (macOS decomposes)
+    # isalnum() is False for a separate combining accent (macOS decomposes names)
     canonical = canonical_name(name)
     if not 1 <= len(canonical) <= MAX_CATALOG_NAME:
         return f"a catalog's name has 1 to {MAX_CATALOG_NAME} characters"

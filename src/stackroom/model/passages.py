@@ -147,7 +147,7 @@ class Places(Protocol):
 
 class PlaceMapReader(Protocol):
     def get(self, name: TextName) -> Places | None:
-        """Return the places of a document's text; None if there is no such text any more."""
+        """Return the places of a document's text; None if the text no longer exists."""
 
 
 @dataclass(frozen=True)

@@ -362,7 +362,7 @@ class Document(Record):
         return self.status is DocumentStatus.FAILED and self.lingering
 
     def has_lapsed(self, at: AwareDatetime) -> bool:
-        """Return True if its upload did not happen in time: there is no such document."""
+        """Return True if its upload did not happen in time, so the document doesn't exist."""
         is_announced = self.status is DocumentStatus.UPLOADING
         return is_announced and self.upload_until is not None and self.upload_until <= at
 
@@ -409,7 +409,7 @@ class Document(Record):
     ) -> Self:
         """
         Return the document in another status, over no cap and not postponed. `failed` requires a
-        reason, and no other status has one. A document sent to Bedrock is no longer withheld.
+        reason, and no other status has one. A document sent to Bedrock is not withheld any more.
         """
         assert (status is DocumentStatus.FAILED) == (reason is not None), (
             "failed, and only failed, says why"
@@ -430,7 +430,7 @@ class Document(Record):
 
 class Receipt(Record):
     """
-    The proof of one document's deletion, which whoever requested it may keep.
+    The proof of one document's deletion, for the person who requested it.
 
     `searchable_before` is when the document was last found, `not_found_at` when the knowledge base
     no longer knew it, `unsearchable_since` when a search found nothing: only then is it removed.

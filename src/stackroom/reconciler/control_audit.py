@@ -2,7 +2,7 @@
 Find leases of runs that ended silently, and data sources and slots of catalogs that are gone.
 
 Grants and queue positions of such runs need no audit: a grant expires after a quarter of an hour
-(runs.admission), and whoever issues the next one drops a waiter that can't be woken.
+(runs.admission), and the next grant drops a waiter that can't be woken.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class SourceAudit:
         if number >= len(self.context.pool):
             return None
         knowledge_base_id = self.context.pool[number].knowledge_base_id
-        # Before the data sources: whoever takes a slot makes the data source after it.
+        # Before the data sources, because a slot is taken before its data source is created.
         holders = self.context.slots.holders(knowledge_base_id)
         known = [
             each
@@ -107,7 +107,7 @@ class SourceAudit:
     def _is_owned(self, known: KnownSource) -> bool:
         catalog_id = catalog_named_in(known.name)
         catalog = None if catalog_id is None else self.context.catalogs.get(catalog_id)
-        if catalog is None:  # where objects lie, one is about to be opened
+        if catalog is None:  # if it has objects, a catalog is about to be opened
             return bool(known.prefix and self.context.inventory.objects(prefix=known.prefix).items)
         # One without a data source adopts it with its next run.
         return catalog.data_source_id in (None, known.source.data_source_id)

@@ -28,8 +28,8 @@ class Kind(StrEnum):
         return kind
 
     OBJECT_WITHOUT_RECORD = "object_without_record", "registered as if its event had come"
-    STALE_RECORD = "stale_record", "brought in step with the object that lies there"
-    WRONG_SIDECAR = "wrong_sidecar", "written anew, and the document ingested again"
+    STALE_RECORD = "stale_record", "updated to match the object"
+    WRONG_SIDECAR = "wrong_sidecar", "written again, and the document ingested again"
     SIDECAR_WITHOUT_OBJECT = "sidecar_without_object", "removed"
     RECORD_WITHOUT_OBJECT = (
         "record_without_object",
@@ -41,21 +41,21 @@ class Kind(StrEnum):
         "its catalog opened again, or the record forgotten",
     )
     UNPLACED_WITHOUT_OBJECT = "stray_without_object", "forgotten"
-    UNLISTED_DOCUMENT = "unlisted_document", "listed and counted as its record is; a run asked for"
-    WRONG_COUNTS = "wrong_counts", "counted anew"
-    STALLED_DOCUMENT = "stalled_document", "a run asked for"
-    STALLED_CATALOG = "stalled_catalog", "a run asked for"
-    STALE_CAP_WAIT = "waits_for_nothing", "let go, for its user is over no cap any more"
+    UNLISTED_DOCUMENT = "unlisted_document", "listed and counted as its record is; a run requested"
+    WRONG_COUNTS = "wrong_counts", "counted again"
+    STALLED_DOCUMENT = "stalled_document", "a run requested"
+    STALLED_CATALOG = "stalled_catalog", "a run requested"
+    STALE_CAP_WAIT = "waits_for_nothing", "released, because its user is no longer over a cap"
     HALF_DELETED_CATALOG = (
         "half_deleted_catalog",
-        "open again, for objects lie in it; its owner may delete it once more",
+        "open again, because it has objects; its owner may delete it again",
     )
-    MISSING_FROM_INDEX = "missing_from_index", "pending again, and a run asked for"
+    MISSING_FROM_INDEX = "missing_from_index", "pending again, and a run requested"
     FAILED_BY_BEDROCK = (
         "failed_by_bedrock",
-        "pending again, and a run asked for, for Bedrock takes other files by now",
+        "pending again, and a run requested, because Bedrock now takes other files",
     )
-    INDEXED_AFTER_ALL = "indexed_after_all", "pending again, so that a run looks at it anew"
+    INDEXED_AFTER_ALL = "indexed_after_all", "pending again, so that a run checks it"
     INDEXED_WITHOUT_RECORD = (
         "indexed_without_record",
         "to be removed from the index and verified",
@@ -67,10 +67,10 @@ class Kind(StrEnum):
     REJECTED_IN_INDEX = "rejected_in_index", "to be removed from the index and verified"
     DEAD_RUN = "dead_run", "followed by another run"
     UNUSED_SLOT = "unused_slot", "freed"
-    LOST_SLOT = "lost_slot", "counted as free, for there is room for a data source again"
+    LOST_SLOT = "lost_slot", "counted as free, because there is room for a data source again"
     ORPHAN_DATA_SOURCE = (
         "orphan_data_source",
-        "deleted with all that it indexed, for no catalog lives there",
+        "deleted with all that it indexed, because no catalog uses it",
     )
     BROKEN_DATA_SOURCE = (
         "broken_data_source",
@@ -83,7 +83,7 @@ class Kind(StrEnum):
         "left alone: its catalog can't be worked on until you mend or remove the item in DynamoDB;"
         " what is removed is made anew from the bucket",
     )
-    UNREAD_FILE = "unread_file", "asked for again: the document waits for the file to be read"
+    UNREAD_FILE = "unread_file", "requested again: the document waits for the file to be read"
     TEXT_WITHOUT_DOCUMENT = "text_without_document", "removed"
     NOT_COMPARED = "not_compared", "left for the next time"
 

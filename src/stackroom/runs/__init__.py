@@ -7,7 +7,7 @@ verdict for each.
   on which its catalog lives
 - ledger, admission, capacity: who may use a knowledge base next, how long work takes, and how many
   data sources of which kind a knowledge base has. Grants and the queue are kept in the control
-  table; a task token wakes whoever is granted a turn
+  table; a task token wakes the run that is granted a turn
 - run_tasks, by_job, work_queue, submissions, direct_calls: the tasks of the state machine, and what
   they send
 - polling, call_results: what became of it

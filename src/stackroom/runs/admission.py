@@ -4,7 +4,7 @@ Grant runs the use of a knowledge base, in the order in which they ask for it.
 Bedrock runs one ingestion job at a time in a knowledge base (in a MANAGED one, one more) and no
 direct call beside it, five jobs and ten direct calls in an account, and starts a job every ten
 seconds. So a run waits in a queue until it is granted a turn, claims the grant when it is woken,
-and gives it back. Whoever gives a grant back, or claims it too late, grants what is free.
+and gives it back. A run that gives a grant back, or claims it too late, grants what is free.
 
 First come, first served. Direct calls share a knowledge base, jobs hold it: once a run waits for
 the others to leave, no later one gets in. Direct calls that several runs want are divided evenly.
@@ -67,7 +67,7 @@ class Schedule:
             for grant in self.ledger.grants
             if grant.until > self.now
             and (grant.worklist_id, grant.epoch) not in self.leaving
-            # A newer run of the same catalog waits: the one that had the grant is no more.
+            # A newer run of the same catalog waits, so the run that had the grant has ended.
             and newest.get(grant.worklist_id, 0) <= grant.epoch
         )
         if live != self.ledger.grants:
@@ -224,7 +224,7 @@ class Admission:
         completed: CompletedWork | None = None,
     ) -> None:
         """
-        Renew the run's grant, whoever waits, because what it has begun must be finished. If it says
+        Renew the run's grant even if others wait, because it must finish what it began. If it says
         how many `calls` it can use, the others become free. `completed` work is recorded if nothing
         like it has been measured yet.
         """

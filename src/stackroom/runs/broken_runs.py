@@ -22,7 +22,7 @@ _AT_ONCE = 500  # documents that are kept in memory
 @dataclass(frozen=True, kw_only=True)
 class Restart:
     """
-    The only way to continue a worklist whose run is dead, whoever discovers that.
+    The only way to continue a worklist whose run is dead.
 
     Another run follows, later each time, and its documents wait, because a run usually breaks over
     something that a person soon mends. After `MAX_FAILURES` in a row the documents fail

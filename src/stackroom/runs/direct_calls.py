@@ -212,7 +212,7 @@ class DirectCalls:
 
         This happens before the call, so that documents which a crash leaves behind are known to be
         under way. Documents that someone else has changed meanwhile, or that have no sidecar, are
-        left out: whoever brings a record in step asks for a run.
+        left out: the repair of a record requests a run.
         """
         bound = [self._bound(each, round_id) for each in batch]
         removing = bound[0].status is not DocumentStatus.INDEXING
@@ -313,7 +313,7 @@ class DirectCalls:
 
 
 # Documents that a run's progress names; it may have 256 KB [Step Functions quotas]. More that are
-# set aside is no single document's trouble.
+# set aside concerns no single document.
 _MOST_ASIDE = 200
 AFTER_REFUSAL = 60  # seconds, where Bedrock takes nothing else of this run
 
@@ -362,7 +362,7 @@ class CallSender:
         if isinstance(bound, Exception):
             self._failed_over(batch, bound)
             return
-        # Whoever changed those meanwhile, or brings their sidecars, asks for a run.
+        # A change of those documents, or of their sidecars, requests a run.
         self._put_aside(each for each in batch if each.document_id not in bound.documents)
         if not bound.documents:
             return

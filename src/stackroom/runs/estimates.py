@@ -2,9 +2,9 @@
 Estimates of a catalog's documents: each one's stage, its run's position, elapsed and remaining
 time.
 
-The remaining time is an estimate and no promise: the open work before and of a document times the
-duration of finished work (runs.ledger). There is none for work far larger than any measured, for a
-document that no run attends to, and for one that takes longer than it should.
+The remaining time is an estimate, not a promise: the open work of a document and before it, times
+the duration of finished work (runs.ledger). There is none for work far larger than any measured,
+for a document that no run processes, or for one that takes longer than it should.
 """
 
 import math

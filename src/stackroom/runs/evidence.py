@@ -78,10 +78,10 @@ _CALL_DEADLINE = 2 * 3600.0
 # document.unseen, retrieve.filtered-lag); how long, nobody has told. A document that is sent again
 # while it is at work starts anew, so this is longer than any ingestion that was seen: 330 s, of a
 # PDF of 1.5 MB [Boise-State-Development/agentcore-public-stack, PR 901, 2026]. Not longer than
-# REMOVAL_DEADLINE, for a removal waits for it, too. [assumed: document.unseen]
+# REMOVAL_DEADLINE, because a removal waits for it, too. [assumed: document.unseen]
 UNSEEN = 600.0
 # Seconds in which what has been removed must be out of every search: "a few minutes" [Bedrock user
-# guide: kb-data-source-sync-ingest]. Then it is removed again, for others wait behind it.
+# guide: kb-data-source-sync-ingest]. Then it is removed again, because others wait for it.
 # [assumed: deletion.searches]
 REMOVAL_DEADLINE = 600.0
 _CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
@@ -207,7 +207,7 @@ def _may_change(
     document: Document, detail: DocumentDetail, job: Job, *, is_this_version: bool, at: datetime
 ) -> bool:
     if document.status is DocumentStatus.DELETING:
-        # One that is no longer known may be found for some seconds yet.
+        # A document that is no longer known may still be found for some seconds.
         overdue = is_overdue(job.updated_at, at, REMOVAL_DEADLINE)
         return detail.status in UNDER_WAY | ABSENT and not overdue
     if document.is_to_evict:

@@ -54,7 +54,7 @@ class Inventory(Protocol):
     Lists everything that exists, page by page, for repairs.
 
     Objects come in the order of their keys, sidecars among them; a user's records of one catalog
-    come together. Records may be some seconds old: whoever acts on them reads them again.
+    come together. Records may be some seconds old: callers read them again before they act on them.
     """
 
     def objects(self, *, after: str = "", prefix: str = "") -> ListingPage[ListedObject]: ...

@@ -35,7 +35,7 @@ class SharedSources:
     def join_if_full(self, catalog: Catalog) -> DataSource | None:
         """
         Place a catalog on a shared data source if the pool has no room for one of its own. Return
-        None if there may be room, for the catalog's own run to find out. Raises RecordChanged if
+        None if there may be room, which the catalog's own run finds out. Raises RecordChanged if
         somebody has just placed it elsewhere.
         """
         for member in self.pool:
@@ -118,7 +118,7 @@ class Placements:
         data source again.
         """
         there = self.data_sources.all(knowledge_base_id)
-        # After them: whoever takes a slot makes the data source after it.
+        # After them, because a slot is taken before its data source is created.
         holders = self.slots.holders(knowledge_base_id)
         owners = {each: catalog_named_in(each) for each in there}
         found = {each for each, owner in owners.items() if owner and owner not in holders}

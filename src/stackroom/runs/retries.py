@@ -23,7 +23,7 @@ SKIPPED = (
     " again to have it read anew"
 )
 _BEING_DELETED = "its catalog is being deleted"
-_AT_ONCE = 25  # records of a page, so that whoever shows the progress hears of it every second
+_AT_ONCE = 25  # records per page, so that shown progress is updated every second
 
 
 class _Refused(Exception):

@@ -184,8 +184,9 @@ class RunLeases:
 
     def _start_again(self, lease: Lease) -> bool:
         """
-        Start the run again, because whoever took the lease may have died before it began. Return
-        False if that run has ended: it broke before its first task, and is left to the sweep.
+        Start the run again, because the process that took the lease may have died first.
+
+        Return False if the run has ended: it broke before its first task and is left to the sweep.
         """
         return self.executions.start(lease.execution_name, _payload(lease, delay=0))
 
@@ -205,7 +206,7 @@ class RunLeases:
                 self.leases.mark_started(lease)
             return
         # The name was used up before the control table was lost, or set back: so is every epoch
-        # until now, for there never was one a second.
+        # until now, because there never was one a second.
         unused = max(lease.epoch + 1, int(self.now().timestamp()))
         self._start_successor(lease, failures=lease.failures, delay=delay, epoch=unused)
 

@@ -1,7 +1,7 @@
 """
 Requests for runs: the only way to have a catalog's open documents processed.
 
-Whoever has changed a record asks afterwards. The run of the catalog's worklist processes the
+Callers ask after they have changed a record. The run of the catalog's worklist processes the
 request after that moment (stackroom.runs.run_leases).
 """
 
@@ -39,7 +39,7 @@ class RunRequests:
             try:
                 if (worklist_id := self._entered(catalog_id)) is not None:
                     asking.setdefault(worklist_id, []).append(catalog_id)
-            except Exception as error:  # one catalog's trouble is no other's
+            except Exception as error:  # a failure for one catalog doesn't concern the others
                 failures[catalog_id] = error
         for worklist_id, listed in asking.items():
             try:
@@ -66,7 +66,7 @@ class RunRequests:
 
     def _entered(self, catalog_id: str) -> str | None:
         """
-        Return the catalog's worklist, with the catalog entered; None if there is no such catalog.
+        Enter the catalog and return its worklist; None if the catalog doesn't exist.
         """
         catalog = self.catalogs.get(catalog_id)
         if catalog is None:

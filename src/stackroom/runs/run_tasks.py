@@ -182,7 +182,7 @@ class RunTasks:
             return TaskResult(run=_wait(run))  # back-pressure is waited out, never a failure
 
     def admit(self, run: Run, token: str) -> None:
-        """Queue up; whoever grants admission wakes the run with the token. Safe to repeat."""
+        """Queue up; the run that grants admission wakes this one with the token. Safe to repeat."""
         self.runs.renew(run.worklist_id, run.epoch, parked=True)
         source = source_of(run.worklist_id, self.catalogs, self.pool)
         assert source is not None, "a run queues up where its data source is"

@@ -49,7 +49,7 @@ class SearchCheck:
 
     def left(self, catalog: Catalog, documents: Iterable[Document]) -> set[str]:
         """
-        Return the ids of the documents of which anybody would find a passage, whoever its owner.
+        Return the ids of the documents of which a search finds a passage, whoever owns them.
         """
         wanted = list(documents)
         if not wanted or not self._leftovers(catalog, (), limit=1):

@@ -24,9 +24,9 @@ class SiteError(StackroomError):
 class UnknownDeployment(SiteError):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(known)))
-        there = f"known are {names}" if names else "none has been added yet"
+        known_text = f"known are {names}" if names else "none has been added yet"
         super().__init__(
-            f"unknown deployment {name!r}: {there}; add it with: "
+            f"unknown deployment {name!r}: {known_text}; add it with: "
             f"stackroom deployments add {name} --outputs cdk.out/outputs.json"
         )
 

@@ -48,10 +48,10 @@ def of_rotation(site: Site, user: SmokeUser) -> Finding:
     name = "refresh.session"
     if user.refresh_token is None:
         return Finding(name, AssumptionVerdict.NOT_SEEN, "the local issuer minted the token")
-    asked = {"ClientId": site.client_id, "RefreshToken": user.refresh_token}
+    request = {"ClientId": site.client_id, "RefreshToken": user.refresh_token}
     try:
         answers = [
-            site.client("cognito-idp").get_tokens_from_refresh_token(**asked) for _ in range(2)
+            site.client("cognito-idp").get_tokens_from_refresh_token(**request) for _ in range(2)
         ]
     except ClientError as error:
         # Of a sign-in by ADMIN_NO_SRP_AUTH somebody saw so: aws-sdk-js-v3 7162, 2025-06.

@@ -58,8 +58,8 @@ def _first_hit(scene: Scene) -> dict[str, Any]:
 
 def check_stranger_finds_nothing(scene: Scene) -> StepOutcome:
     found = [*names_found(scene.other, QUESTION), *names_found(scene.other, OF_TEXT)]
-    if theirs := {PAGES, TEXT}.intersection(found):
-        raise StepFailed(f"another user finds {', '.join(sorted(theirs))}")
+    if foreign := {PAGES, TEXT}.intersection(found):
+        raise StepFailed(f"another user finds {', '.join(sorted(foreign))}")
     call = {"name": SEARCH, "arguments": {"query": QUESTION, "min_score": 0}}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     answer = post(
@@ -119,13 +119,15 @@ def _text_finding(passage: Passage) -> Finding:
     return Finding.of("text.verbatim", seen, holds=has_line)
 
 
-def _vector_finding(by: str, ours: float | None, theirs: float | None) -> Finding:
-    if by != Search.HYBRID or ours is None or theirs is None:
+def _vector_finding(by: str, tool_score: float | None, retrieve_score: float | None) -> Finding:
+    if by != Search.HYBRID or tool_score is None or retrieve_score is None:
         return Finding(
-            "embedding.same", AssumptionVerdict.NOT_SEEN, f"searched by {by}: no cosine of ours"
+            "embedding.same",
+            AssumptionVerdict.NOT_SEEN,
+            f"searched by {by}: the tool shows no cosine",
         )
-    seen = f"similarities {ours:.3f} and, by Retrieve, {theirs:.3f}"
-    return Finding.of("embedding.same", seen, holds=abs(ours - theirs) <= _CLOSE)
+    seen = f"similarities {tool_score:.3f} and, by Retrieve, {retrieve_score:.3f}"
+    return Finding.of("embedding.same", seen, holds=abs(tool_score - retrieve_score) <= _CLOSE)
 
 
 def _setting(scene: Scene, name: str) -> str | None:

@@ -46,8 +46,8 @@ class Store:
     keeps the promises that it could break by itself, nobody else's data first. `score_of` makes of
     a cosine what is shown: the store's documented distance, as a score from 0 to 1; None where
     passages are not scored by meaning. `dimensions` are those of its vectors. `is_process`
-    says that its stand-in is a process or server of its own: its tests have the marker `processes`, which
-    `make quick` leaves out, and its deadlines are tested.
+    says that its stand-in is a process or a server of its own: its tests have the marker
+    `processes`, which `make quick` leaves out, and its deadlines are tested.
     """
 
     fixture: str

@@ -69,11 +69,11 @@ class BedrockKnowledgeBase:
     ) -> Retrieved:
         passages: list[Passage] = []
         intervened, notice, seen = False, None, set[str]()
-        asked = self._asked(query, condition, limit)
+        request = self._asked(query, condition, limit)
         while True:
             deadline.check("Retrieve")
             with understood("Retrieve"):
-                page = self._page(asked)
+                page = self._page(request)
                 passages += [self._passage(each) for each in page["retrievalResults"]]
             intervened = intervened or page.get("guardrailAction") == "INTERVENED"
             token = page.get("nextToken")
@@ -83,7 +83,7 @@ class BedrockKnowledgeBase:
             if notice:
                 break
             seen.add(token)
-            asked = {**asked, "nextToken": token}
+            request = {**request, "nextToken": token}
         return Retrieved(
             passages=tuple(passages[:limit]),
             guardrail_action="INTERVENED" if intervened else "NONE",
@@ -100,7 +100,7 @@ class BedrockKnowledgeBase:
         except ValueError as error:
             # The configuration is checked when it is read; here nothing is searched without it.
             raise KnowledgeBaseUnavailable("Retrieve", f"nothing: {error}") from error
-        asked: dict[str, Any] = {
+        request: dict[str, Any] = {
             "knowledgeBaseId": self._id,
             "retrievalQuery": {"text": query},
             "retrievalConfiguration": self._options.configuration(
@@ -108,12 +108,12 @@ class BedrockKnowledgeBase:
             ),
         }
         if self._guardrail is not None:
-            asked["guardrailConfiguration"] = self._guardrail.configuration
-        return asked
+            request["guardrailConfiguration"] = self._guardrail.configuration
+        return request
 
-    def _page(self, asked: dict[str, Any]) -> "RetrieveResponseTypeDef":
+    def _page(self, request: dict[str, Any]) -> "RetrieveResponseTypeDef":
         try:
-            return self._client.retrieve(**asked)
+            return self._client.retrieve(**request)
         except (ClientError, BotoCoreError) as error:
             raise search_error(error, "Retrieve") from error
 
@@ -156,7 +156,7 @@ def rendered(condition: Filter) -> "RetrievalFilterTypeDef":
         case Lists(key, value):
             return {"listContains": {"key": key, "value": cast("Any", value)}}
         case Exists(key):
-            # RetrievalFilter has no word for it [API model of bedrock-agent-runtime].
+            # RetrievalFilter has no operator for it [API model of bedrock-agent-runtime].
             raise SearchRefused(f"Retrieve can't filter by whether there is {key!r}")
         case Compares(key, comparison, value):
             demanded = list(value) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""A guardrail over questions, for stores that have none."""
+"""Apply a guardrail to questions, for stores without guardrails."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

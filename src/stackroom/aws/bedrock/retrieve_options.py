@@ -94,7 +94,8 @@ class ImplicitFilterSettings(Entry):
     """
     A model that makes a filter of the question, over these attributes of documents.
 
-    It narrows what is found, beside the other filters. It is no protection: a model decides.
+    It narrows the results further than the other filters. It protects nothing, because a model
+    decides.
     """
 
     model_arn: Said

@@ -63,7 +63,7 @@ def uri_of(
     Return the object in S3, or the address of a page or a file elsewhere; None if there is neither.
     """
     if location is None:
-        return None  # an attribute alone is no word of the store's on where a passage is from
+        return None  # an attribute alone doesn't prove where a passage is from
     if "s3Location" in location:
         return location["s3Location"].get("uri")
     reported = attributes.get(own.uri)

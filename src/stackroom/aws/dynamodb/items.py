@@ -1,4 +1,4 @@
-"""Records to DynamoDB items and back, for the low-level client (the resource API loads slowly)."""
+"""Convert records to DynamoDB items and back, for the low-level client, which loads faster."""
 
 import json
 import logging

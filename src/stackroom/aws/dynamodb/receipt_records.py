@@ -25,7 +25,7 @@ from stackroom.model.records import Receipt
 from stackroom.model.repositories import ListingPage
 
 RECEIPTS = "RECEIPTS#"  # a user's id follows
-# Long enough for whoever must prove a deletion in a yearly audit.
+# Long enough to prove a deletion in a yearly audit.
 _KEPT = timedelta(days=400)
 _OPEN = "RECEIPT"
 _PROVEN = "PROVEN"

@@ -15,7 +15,7 @@ _KIND = "SIGNED_OUT"
 
 class DynamoSignOuts(DynamoTable):
     def get(self, user_id: str) -> datetime | None:
-        # Consistent, because whoever signs out everywhere means at once.
+        # Consistent, because signing out everywhere must take effect at once.
         kept = self._get(_key(user_id))
         return None if kept is None else datetime.fromisoformat(kept["at"])
 

@@ -50,7 +50,7 @@ class DynamoSlots(DynamoTable):
         self._change(knowledge_base_id, "DELETE catalogs :holder", {":holder": {holder}})
 
     def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        # First what stands for the slot: whoever dies in between leaves one too few, for a while.
+        # Delete the slot's item first: a crash in between leaves one slot too few for a while.
         lost = {":lost": {f"{_LOST}{catalog_id}"}}
         self._change(knowledge_base_id, "ADD catalogs :lost", lost)
         self.free(knowledge_base_id, catalog_id)
@@ -58,7 +58,7 @@ class DynamoSlots(DynamoTable):
     def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
         expression = "SET surveyed = :surveyed"
         values: dict[str, Any] = {":surveyed": True}
-        if names:  # there is no empty set in DynamoDB
+        if names:  # DynamoDB has no empty sets
             expression += " ADD catalogs :lost"
             values |= {":lost": {f"{_LOST}{each}" for each in names}}
         self._change(knowledge_base_id, expression, values)

@@ -1,1 +1,1 @@
-"""Events on EventBridge, for anyone with a rule for them."""
+"""Adapters for Amazon EventBridge."""

@@ -1,5 +1,5 @@
 """
-Questions' vectors, cached in Valkey or Redis for a week, for all processes that embed questions.
+Cache questions' vectors in Valkey or Redis for a week, shared by all processes.
 
     embedding:{provider}:{model}:{dimensions}:{sha256(text)}     {"embedding": [...]}
 """

@@ -15,7 +15,7 @@ def redis_url(environ: Mapping[str, str] = os.environ) -> str | None:
     """
     Return the URL; None if the variable is absent or empty.
 
-    Raises ValueError if it is no such URL, without quoting it, because it may hold a password.
+    Raises ValueError for another URL, without quoting it, because it may contain a password.
     """
     return _checked(environ.get("REDIS_URL"))
 
@@ -42,7 +42,7 @@ def _is_right(url: str) -> bool:
             and url.isprintable()
             and " " not in url
         )
-    except ValueError:  # of a port that is no number, or of brackets that don't match
+    except ValueError:  # a port that is not a number, or unbalanced brackets
         return False
 
 

@@ -34,7 +34,7 @@ class S3DocumentTexts:
     bucket: str
 
     def get(self, name: TextName) -> PlaceMap | None:
-        """Return the places of a text. Raises ValueError for an object that is no place map."""
+        """Return the places of a text. Raises ValueError for an object that is not a place map."""
         packed = self._read(name.places_key)
         return None if packed is None else PlaceMap.model_validate_json(_unpacked(packed))
 

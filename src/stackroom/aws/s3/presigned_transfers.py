@@ -84,7 +84,7 @@ class S3Transfers:
         shown_as: str | None = None,
         version_id: str | None = None,
     ) -> str:
-        # RFC 6266: the name twice, the second for whoever reads UTF-8; it breaks out of neither.
+        # RFC 6266: the name twice, the second for clients that read UTF-8; both are escaped.
         plain = "".join(each if _is_harmless(each) else "_" for each in filename)
         encoded = quote(filename, safe="")
         how = "attachment" if shown_as is None else "inline"

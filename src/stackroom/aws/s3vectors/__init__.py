@@ -1,1 +1,1 @@
-"""Search indexes of S3 Vectors by ourselves, whoever fills them."""
+"""Adapters that search S3 Vectors indexes directly."""

@@ -58,9 +58,9 @@ class S3VectorsIndexes:
 
     def _update(self, index: str, **change: dict[str, str]) -> None:
         """Change one key; a request either adds or deletes."""
-        asked = {kind: {"textSearchConfigurations": [each]} for kind, each in change.items()}
+        request = {kind: {"textSearchConfigurations": [each]} for kind, each in change.items()}
         with _errors(index):
-            self._client.update_metadata_configuration(indexArn=index, **asked)
+            self._client.update_metadata_configuration(indexArn=index, **request)
 
 
 def _readiness(configured: dict[str, Any] | None) -> Readiness:

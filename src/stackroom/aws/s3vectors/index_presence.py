@@ -41,15 +41,15 @@ class IndexPresence:
         *,
         deadline: Deadline = NO_DEADLINE,
     ) -> Retrieved:
-        asked: dict[str, Any] = {
+        request: dict[str, Any] = {
             "indexArn": self.index_arn,
             "queryVector": {"float32": self._any_vector},
             "topK": limit,
             "returnMetadata": True,
         }
         if condition is not None:
-            asked["filter"] = rendered(condition)
-        pages = map(VectorReading().passages, answers(self.client, asked, deadline))
+            request["filter"] = rendered(condition)
+        pages = map(VectorReading().passages, answers(self.client, request, deadline))
         return Retrieved(passages=tuple(chain.from_iterable(pages)))
 
     @cached_property

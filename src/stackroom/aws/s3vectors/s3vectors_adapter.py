@@ -1,5 +1,5 @@
 """
-Search an index of S3 Vectors directly, whoever fills it: Bedrock for its own, or anybody.
+Search an S3 Vectors index directly, whether Bedrock or another program fills it.
 
 One QueryVectors ranks by meaning and by words over all that the filter lets through, and is not
 under Retrieve's 20 calls a second. Retrieve itself searches by meaning alone.
@@ -242,9 +242,9 @@ class S3VectorsKnowledgeBase:
     def _retrieved(
         self, query: str, condition: Filter | None, limit: int, deadline: Deadline, search: Search
     ) -> Retrieved:
-        asked: dict[str, Any] = {"indexArn": self._arn, "returnMetadata": True}
+        request: dict[str, Any] = {"indexArn": self._arn, "returnMetadata": True}
         if condition is not None:
-            asked["filter"] = rendered(condition)
+            request["filter"] = rendered(condition)
         if self._lets_through is not None and not self._lets_through(query):
             return Retrieved(passages=(), guardrail_action="INTERVENED", search=search)
         deadline.check("InvokeModel")
@@ -256,7 +256,7 @@ class S3VectorsKnowledgeBase:
         # then there may be more to find.
         for most in (limit, _MOST):
             count, passages = 0, []
-            for answer in answers(self._client, {**asked, **sought, "topK": most}, deadline):
+            for answer in answers(self._client, {**request, **sought, "topK": most}, deadline):
                 found = self._reading.passages(answer)
                 passages += [each for each in found if is_listed(condition, each.attributes)]
                 count += len(answer["vectors"])

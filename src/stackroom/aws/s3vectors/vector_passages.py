@@ -23,7 +23,7 @@ _HALF = 10.0  # the BM25 score that is shown as 0.5
 _MOST_PAGES = 100  # each has a vector, unless something is wrong
 
 
-def answers(client: Any, asked: Mapping[str, Any], deadline: Deadline) -> Iterator[Any]:
+def answers(client: Any, request: Mapping[str, Any], deadline: Deadline) -> Iterator[Any]:
     """
     Yield QueryVectors' answers page by page, because AWS doesn't document how much metadata a page
     holds.
@@ -31,11 +31,11 @@ def answers(client: Any, asked: Mapping[str, Any], deadline: Deadline) -> Iterat
     for _ in range(_MOST_PAGES):
         deadline.check("QueryVectors")
         with direct_search_errors("QueryVectors"), understood("QueryVectors"):
-            answer = client.query_vectors(**asked)
+            answer = client.query_vectors(**request)
         yield answer
         if not answer.get("nextToken"):
             return
-        asked = {**asked, "nextToken": answer["nextToken"]}
+        request = {**request, "nextToken": answer["nextToken"]}
     raise KnowledgeBaseUnavailable("QueryVectors", f"more than {_MOST_PAGES} pages")
 
 
@@ -64,7 +64,7 @@ class VectorReading:
         """
         Return the passages of a page of QueryVectors. A vector without a text is left out.
 
-        Raises KnowledgeBaseUnavailable if it is no page, or lacks numbers where they belong.
+        Raises KnowledgeBaseUnavailable if it is not a page, or lacks required numbers.
         """
         with understood("QueryVectors"):
             is_cosine = answer.get("distanceMetric") == "cosine"
