@@ -105,7 +105,7 @@ def test_remains_of_a_killed_smoke_run_are_removed_by_the_next(
 
     smoke(instance, tmp_path / "report.json", output=create_output(as_json=False), steps=())
 
-    assert "run dead was cut off" in capsys.readouterr().out
+    assert "run dead was interrupted" in capsys.readouterr().out
     assert left_of_runs(instance) == []
 
 
