@@ -4,7 +4,7 @@ import pytest
 
 from simulator.tests import files
 from stackroom.text.gaps import gaps_of
-from tests.unit.test_workbook import MAIN, book, members_of, read, rows, text
+from tests.unit.workbooks import MAIN, book, members_of, read, rows, text
 
 _DIFFERENCES = (
     f'<styleSheet xmlns="{MAIN}"><fonts><font/></fonts><fills><fill><patternFill/></fill></fills>'

@@ -189,9 +189,9 @@ def test_text_stands_on_the_colour_of_the_page_if_it_is_shown(*, is_shown: bool)
     body = f"{paragraph(_PLAIN)}{paragraph(_PAYLOAD, WHITE)}{section}"
     document = part("document", f'<w:background w:color="000000"/><w:body>{body}</w:body>')
     shown = "<w:displayBackgroundShape/>" if is_shown else ""
-    parts = {"header1": ("header1.xml", header), "settings": part("settings", shown)}
+    settings = part("settings", shown)
 
-    page = page_of(word(document, **parts))
+    page = page_of(word(document, header1=("header1.xml", header), settings=settings))
 
     assert (_PAYLOAD in page.text, "KX-4711" in page.text) == (is_shown, is_shown)
 

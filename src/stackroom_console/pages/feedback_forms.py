@@ -53,17 +53,17 @@ def remove(request: Request) -> Response:
 
 
 def on_answer(request: Request) -> Response:
-    """The form says where the answer stands, for no answer of the page Ask is kept."""
+    """Keep feedback on an answer of Ask, whose form says where the answer stands."""
     form = dict(request.form)
     if "place" in form:
         chosen = dict(parse_qsl(form["place"]))
         form |= {name: chosen.get(name, "") for name in ("file", "page")}
         form["catalog_id"] = form.get("catalog_id") or chosen.get("catalog_id", "")
     sent = {name: form.get(name, "") for name in _OF_ANSWER}
-    given = form.get("page", "").strip()
-    page = whole_number("Page", given, least=1, most=LAST_PAGE) if given else 0
-    given = {name: each for name, each in {**sent, "page": page}.items() if each}
-    verdict = _kept(request, FeedbackOrigin.ASK, given)
+    written = form.get("page", "").strip()
+    page = whole_number("Page", written, least=1, most=LAST_PAGE) if written else 0
+    feedback = {name: each for name, each in {**sent, "page": page}.items() if each}
+    verdict = _kept(request, FeedbackOrigin.ASK, feedback)
     if request.is_htmx:
         return render(request, "parts/kept.html", verdict=verdict)
     asked = question_asked(request.form.get("asked", ""))
