@@ -227,13 +227,13 @@ class Inspection:
         if document.unread and document.version_id != version.version_id:
             return None
         if document.unread:
-            told = self.documents.save(found.applied_to(document))
+            saved = self.documents.save(found.applied_to(document))
             self.requests.ask(document.catalog_id)
-            return told
+            return saved
         learned = {"title_words": found.title_words, "gaps": found.gaps}
-        told = document.model_copy(update=learned)
-        if document.status is DocumentStatus.INDEXED and told != document:
-            self.documents.save(told)
+        updated = document.model_copy(update=learned)
+        if document.status is DocumentStatus.INDEXED and updated != document:
+            self.documents.save(updated)
         if document.status is DocumentStatus.PENDING and document.is_unfinished:
             self.requests.ask(document.catalog_id)  # a crash may have come in between
         return document

@@ -78,8 +78,8 @@ class PlaceMap(Record):
             named = dict(zip(accumulate(map(len, letters)), lines, strict=False))
             repeats = [at for at in repeats if self._is_named(at, len(text), named)] or repeats
         places = [self._place(at, at + len(text)) for at in repeats]
-        told = {(place.page, place.section) for place in places}
-        return places[0] if len(told) == 1 else _NOWHERE
+        named_places = {(place.page, place.section) for place in places}
+        return places[0] if len(named_places) == 1 else _NOWHERE
 
     def _positions(self, text: str) -> Iterator[int]:
         position = self.text.find(text)

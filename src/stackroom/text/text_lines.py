@@ -42,18 +42,18 @@ def text_in_order(lines: Sequence[TextLine]) -> str:
     downwards = sorted(lines, key=lambda each: each.middle)
     if not _has_columns(downwards):
         return "\n".join(_rows(downwards))
-    told = list[str]()
+    rows = list[str]()
     # A heading across both columns ends those above it.
     for crosses, band in groupby(downwards, key=_crosses):
         if crosses:
-            told += _rows([*band])
+            rows += _rows([*band])
             continue
         columns: tuple[list[TextLine], list[TextLine]] = ([], [])
         for each in band:
             columns[each.left >= _MIDDLE].append(each)
         for column in columns:
-            told += _rows(column)
-    return "\n".join(told)
+            rows += _rows(column)
+    return "\n".join(rows)
 
 
 def _crosses(line: TextLine) -> bool:

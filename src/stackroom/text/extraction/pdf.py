@@ -151,14 +151,14 @@ class _Reader:
 
     def missing(self) -> tuple[str, ...]:
         """Return sentences on what was left out of the text."""
-        told = []
+        sentences = []
         if self.hidden:
-            told.append(f"text that nobody can see was left out: {_pages(self.hidden)}")
+            sentences.append(f"text that nobody can see was left out: {_pages(self.hidden)}")
         if self.comments:
             count = len(self.comments)
             were = "1 comment was" if count == 1 else f"{count} comments were"
-            told.append(f"{were} not read: {_pages(sorted(set(self.comments)))}")
-        return tuple(told)
+            sentences.append(f"{were} not read: {_pages(sorted(set(self.comments)))}")
+        return tuple(sentences)
 
 
 def _pages(numbers: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from stackroom.text.extraction.colours import of_hex
 from stackroom.text.extraction.ooxml import Attributes
-from stackroom.text.extraction.word_styles import UNKNOWN, Look, attribute
+from stackroom.text.extraction.word_styles import UNKNOWN, Properties, attribute
 
 _CENTIMETRE = 360_000  # in units of DrawingML [ECMA-376, 20.1.10.16]
 _POINTS = 28.35  # of a centimetre
@@ -26,7 +26,7 @@ def colour_of(name: str, attributes: Attributes) -> str:
     return value if name == "srgbClr" else "FFFFFF" if value in {"bg1", "lt1"} else UNKNOWN
 
 
-def letters_of(name: str, attributes: Attributes) -> Look:
+def letters_of(name: str, attributes: Attributes) -> Properties:
     """Return what an element says of the letters that it fills."""
     value = attribute(attributes, "val")
     if name == "noFill" or (name == "alpha" and value.isdecimal() and int(value) > _CLEAR):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from stackroom.text.extraction.ooxml import Attributes
 from stackroom.text.extraction.word_styles import (
     MAX_LENGTH,
-    Look,
+    Properties,
     WordStyles,
     attribute,
     is_on,
@@ -87,7 +87,7 @@ class Numbering:
             case "isLgl":
                 level.is_legal = is_on(attributes)
 
-    def label(self, paragraph: Look, style_id: str) -> str:
+    def label(self, paragraph: Properties, style_id: str) -> str:
         """Count the paragraph, and return what stands before its text: "1.2", "a)" or "-"."""
         number_id = paragraph.get("numId", "")
         list_id = self._list_of(number_id)

@@ -17,7 +17,7 @@ from stackroom.text.extraction.word_fields import Fields
 from stackroom.text.extraction.word_numbering import Numbering
 from stackroom.text.extraction.word_styles import (
     UNKNOWN,
-    Look,
+    Properties,
     WordStyles,
     attribute,
     is_flat,
@@ -50,7 +50,7 @@ _OPENINGS = {"num": "(", "den": "/(", "sup": "^(", "sub": "_(", "d": "("}
 
 @dataclass
 class _Paragraph:
-    look: Look = field(default_factory=dict)  # what it says itself
+    properties: Properties = field(default_factory=dict)  # what it says itself
     joins: bool = False  # goes on in the next one: its mark was deleted
     said: list[str] = field(default_factory=list)
     beside: list[Block] = field(default_factory=list)  # of text boxes that hang on it
@@ -93,7 +93,7 @@ class _Place:
 
     blocks: list[Block]
     paper: str = ""  # empty: that of what is below
-    run: Look = field(default_factory=dict)  # the one that a box hangs on
+    run: Properties = field(default_factory=dict)  # the one that a box hangs on
     joined: _Paragraph | None = None
 
 
@@ -119,7 +119,7 @@ class Story:
         self._concealed = list[int]()  # depths of those that nobody sees
         self._places = [_Place(self.blocks, paper=seen.backdrop)]
         self._paragraphs, self._tables = list[_Paragraph](), list[_Table]()
-        self._run = Look()
+        self._run = Properties()
         self._is_hidden: bool | None = None  # the run; None until it is asked
         self._alternatives = list[bool]()  # of which one was read
         self._fields, self._drawing, self._section = Fields(), Drawing(), Section()
@@ -184,7 +184,7 @@ class Story:
             self._note_section(name, attributes)
         elif above in {"pPr", "numPr"}:
             if paragraph:
-                note(paragraph.look, name, attributes)
+                note(paragraph.properties, name, attributes)
         elif self._tables:
             self._note_table(self._tables[-1], above, name, attributes)
 
@@ -233,7 +233,7 @@ class Story:
     def _start_paragraph(self, _: Attributes) -> None:
         place = self._places[-1]
         paragraph = place.joined or _Paragraph()
-        place.joined, paragraph.joins, paragraph.look = None, False, {}
+        place.joined, paragraph.joins, paragraph.properties = None, False, {}
         self._paragraphs.append(paragraph)
         self._fields.end_instructions()
 
@@ -254,12 +254,12 @@ class Story:
 
     def _write(self, paragraph: _Paragraph) -> None:
         text, blocks = "".join(paragraph.said), self._places[-1].blocks
-        style_id = paragraph.look.get("pStyle", "")
-        look = self._styles.of_paragraph(style_id) | paragraph.look
-        label = "" if self._is_out_of_sight() else self._numbering.label(look, style_id)
+        style_id = paragraph.properties.get("pStyle", "")
+        properties = self._styles.of_paragraph(style_id) | paragraph.properties
+        label = "" if self._is_out_of_sight() else self._numbering.label(properties, style_id)
         if text.strip():
             text = f"{label} {text.strip()}" if label.strip() else text.rstrip()
-            if self._styles.is_heading(style_id, paragraph.look.get("outlineLvl", "")):
+            if self._styles.is_heading(style_id, paragraph.properties.get("outlineLvl", "")):
                 text = text.strip()
                 blocks.append(Block(text, heading=text[:RAW_CHARACTERS]))
             else:
@@ -285,7 +285,7 @@ class Story:
         return self._paragraphs[-1]
 
     def _hides(self) -> bool:
-        own = self._paragraphs[-1].look if self._paragraphs else {}
+        own = self._paragraphs[-1].properties if self._paragraphs else {}
         style_id = own.get("pStyle", "")
         paragraph = self._styles.of_paragraph(style_id) | own
         if is_flat(paragraph.get("line", "")):
@@ -294,7 +294,7 @@ class Story:
         papers.append(paragraph.get("shd", "").replace("auto", ""))
         behind = next((paper for paper in reversed(papers) if paper), "")
         table = self._tables[-1].style if self._tables else ""
-        return is_hidden(self._styles.look(table, style_id, self._run), behind)
+        return is_hidden(self._styles.properties(table, style_id, self._run), behind)
 
     def _is_out_of_sight(self) -> bool:
         return bool(self._concealed or self._moving)
@@ -359,7 +359,7 @@ class Story:
             self._say(attribute(attributes, "string"))
 
     def _start_box(self, _: Attributes) -> None:
-        if self._styles.look("", "", self._run)["vanish"] and not self._concealed:
+        if self._styles.properties("", "", self._run)["vanish"] and not self._concealed:
             self._concealed.append(len(self._path))
         paper = self._drawing.fill or ""
         self._places.append(_Place(self._paragraph().beside, paper=paper, run=self._run))

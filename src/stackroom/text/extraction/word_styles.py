@@ -1,5 +1,5 @@
 """
-Styles of a DOCX: how paragraphs and runs look that don't say so themselves.
+Styles of a DOCX: the properties of paragraphs and runs that have none of their own.
 
 A heading has an outline level, or a style that has one, or is named "heading 1" to "heading 9" or
 "Title", or is made from such a style. Word keeps these names in English in every language; the ids
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from stackroom.text.extraction.colours import WHITE, Colour, are_alike, of_hex
 from stackroom.text.extraction.ooxml import Attributes, local
 
-Look = dict[str, str]  # properties of paragraphs or runs, by name
+Properties = dict[str, str]  # properties of paragraphs or runs, by name
 
 # Unpacked. Word's own styles are 50 KB, those of a company some hundred.
 MAX_PART_BYTES = 20_971_520
@@ -23,7 +23,7 @@ _MAX_CHAIN = 50  # styles made from one another
 MAX_LENGTH = 255  # of an id, a name or a value; longer ones are nobody's
 _HEADING = re.compile(r"heading ?[1-9]|title", re.IGNORECASE)
 _LEVELS = {str(level) for level in range(9)}  # as written in the file; 9 is body text
-# Parts of tables have looks of their own; a change has the look of before.
+# Parts of tables have properties of their own; a change has those of before.
 _PASSED_OVER = {"tblStylePr", "rPrChange", "pPrChange"}
 _OFF = {"0", "false", "off"}
 _TINY = 2  # half points, of letters that nobody can read
@@ -62,25 +62,25 @@ def is_on(attributes: Attributes) -> bool:
     return attribute(attributes, "val").lower() not in _OFF
 
 
-def note(look: Look, name: str, attributes: Attributes) -> None:
-    """Put a property into the look of a run or a paragraph."""
+def note(properties: Properties, name: str, attributes: Attributes) -> None:
+    """Add a property to those of a run or a paragraph."""
     value = attribute(attributes, "val")[: MAX_LENGTH + 1]
     match name:
         case "vanish":
-            look[name] = "1" if is_on(attributes) else ""
+            properties[name] = "1" if is_on(attributes) else ""
         case "color":
             theme = attribute(attributes, "themeColor")
             is_paper = theme in {"background1", "light1"} and of_hex(value) is None
-            look[name] = "FFFFFF" if is_paper else value
+            properties[name] = "FFFFFF" if is_paper else value
         case "highlight":
-            look[name] = _HIGHLIGHTS.get(value, "")
+            properties[name] = _HIGHLIGHTS.get(value, "")
         case "shd":
-            look[name] = shading(attributes)
+            properties[name] = shading(attributes)
         case "spacing":
             if attribute(attributes, "lineRule") == "exact":
-                look["line"] = attribute(attributes, "line")
+                properties["line"] = attribute(attributes, "line")
         case "sz" | "outlineLvl" | "numId" | "ilvl" | "pStyle" | "rStyle":
-            look[name] = value
+            properties[name] = value
 
 
 def shading(attributes: Attributes) -> str:
@@ -102,9 +102,9 @@ def is_flat(twentieths: str) -> bool:
 @dataclass
 class Style:
     kind: str
-    values: Look = field(default_factory=dict)  # name, basedOn, link
-    paragraph: Look = field(default_factory=dict)
-    run: Look = field(default_factory=dict)
+    values: Properties = field(default_factory=dict)  # name, basedOn, link
+    paragraph: Properties = field(default_factory=dict)
+    run: Properties = field(default_factory=dict)
     is_shaded: bool = False  # some cells of a table
 
 
@@ -113,12 +113,12 @@ class WordStyles:
     """The styles of a document, gathered from the parser's calls."""
 
     styles: dict[str, Style] = field(default_factory=dict)
-    defaults: Look = field(default_factory=dict)
+    defaults: Properties = field(default_factory=dict)
     first: str = ""  # the style of paragraphs that name none
     _open: Style | None = None
     _inside: list[str] = field(default_factory=list)
     _passed_over: int = 0  # elements that are open
-    _looks: dict[tuple[str, str], Look] = field(default_factory=dict)
+    _known: dict[tuple[str, str], Properties] = field(default_factory=dict)
 
     def start(self, name: str, attributes: Attributes) -> None:
         above = self._inside[-1:]
@@ -161,20 +161,22 @@ class WordStyles:
             style_id = style.values.get("basedOn", "")
         return chain
 
-    def _look(self, style_id: str, part: Callable[[Style], Look], name: str) -> Look:
-        known = self._looks.get((style_id, name))
+    def _inherited(
+        self, style_id: str, part: Callable[[Style], Properties], name: str
+    ) -> Properties:
+        known = self._known.get((style_id, name))
         if known is None:
             known = {}
             for style in reversed(self._chain(style_id)):
                 known |= part(style)
-            self._looks[style_id, name] = known
+            self._known[style_id, name] = known
         return known
 
-    def of_paragraph(self, style_id: str) -> Look:
-        return self._look(style_id or self.first, lambda style: style.paragraph, "paragraph")
+    def of_paragraph(self, style_id: str) -> Properties:
+        return self._inherited(style_id or self.first, lambda style: style.paragraph, "paragraph")
 
-    def of_run(self, style_id: str) -> Look:
-        return self._look(style_id, lambda style: style.run, "run")
+    def of_run(self, style_id: str) -> Properties:
+        return self._inherited(style_id, lambda style: style.run, "run")
 
     def shades_tables(self, style_id: str) -> bool:
         return any(style.is_shaded for style in self._chain(style_id))
@@ -195,31 +197,35 @@ class WordStyles:
                 return True
         return False
 
-    def look(self, table: str, paragraph: str, run: Look) -> Look:
-        """Return how a run looks that stands in a paragraph, and perhaps in a table, of a style."""
+    def properties(self, table: str, paragraph: str, run: Properties) -> Properties:
+        """Return the properties of a run in a paragraph, and perhaps a table, of a style."""
         own = run.get("rStyle", "")
         style = self.styles.get(own)
         if style and style.kind == "paragraph":
             own = style.values.get("link", "")
         layers = [self.of_run(each) for each in (table, paragraph or self.first, own)]
-        look = self.defaults | layers[0] | layers[1] | layers[2] | run
+        properties = self.defaults | layers[0] | layers[1] | layers[2] | run
         # Each style turns it on or off; what the run itself says holds [ECMA-376, 17.7.3].
         hides = sum(bool(layer.get("vanish")) for layer in layers) % 2 == 1
-        look["vanish"] = run.get("vanish", self.defaults.get("vanish") or ("1" if hides else ""))
-        return look
+        properties["vanish"] = run.get(
+            "vanish", self.defaults.get("vanish") or ("1" if hides else "")
+        )
+        return properties
 
 
-def is_hidden(look: Mapping[str, str], behind: str) -> bool:
+def is_hidden(properties: Mapping[str, str], behind: str) -> bool:
     """Return True if nobody sees a run; `behind` is the colour of what it stands on."""
-    size = look.get("sz", "")
-    if look.get("vanish") or (size.isdecimal() and int(size) <= _TINY):
+    size = properties.get("sz", "")
+    if properties.get("vanish") or (size.isdecimal() and int(size) <= _TINY):
         return True
-    ink = of_hex(look.get("color", ""))
-    return ink is not None and _is_lost(ink, look.get("highlight") or _filled(look) or behind)
+    ink = of_hex(properties.get("color", ""))
+    return ink is not None and _is_lost(
+        ink, properties.get("highlight") or _filled(properties) or behind
+    )
 
 
-def _filled(look: Mapping[str, str]) -> str:
-    fill = look.get("shd", "")
+def _filled(properties: Mapping[str, str]) -> str:
+    fill = properties.get("shd", "")
     return "" if fill == "auto" else fill
 
 
