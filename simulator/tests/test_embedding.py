@@ -27,7 +27,7 @@ IN_OTHER_LANGUAGES = [
     ("¿Cuántos días libres tengo?", "Los empleados tienen 27 días de vacaciones pagadas."),
     ("¿Dónde dejo el coche?", "Hay aparcamiento detrás del edificio principal."),
     ("Combien de jours de congé ai-je ?", "Les salariés ont 27 jours de congés payés."),
-    ("Où puis-je garer ma voiture ?", "Il y a des places de parking derrière le bâtiment."),
+    ("Où puis-je manger à midi ?", "La cantine sert le déjeuner à partir de onze heures."),
     ("休みは何日ありますか。", "従業員には年間27日の有給休暇があります。"),
     ("車はどこに停められますか。", "本館の裏に駐車場があります。"),
 ]

@@ -231,7 +231,7 @@ def test_names_that_look_the_same_are_one_document_or_refused(
 
 @pytest.mark.parametrize("wrong", ["", "/no/such/folder", f"s3://{BUCKET}/bob"])
 def test_invalid_source_is_refused(run: Adopt, wrong: str) -> None:
-    with pytest.raises(ValidationError, match=r"no folder here|Stackroom's own bucket"):
+    with pytest.raises(ValidationError, match=r"neither a local folder nor|Stackroom's own bucket"):
         run(wrong)
 
 
