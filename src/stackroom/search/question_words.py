@@ -66,6 +66,9 @@ _ASKING = {language: frozenset(words.split()) for language, words in _ASKING_WOR
 _STEMMERS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 
 
+Place = tuple[str, int, int]  # a stem, and where its word begins and ends
+
+
 @dataclass(frozen=True, kw_only=True)
 class Matches:
     """
@@ -89,7 +92,7 @@ class Matches:
 def matched(question: str, texts: Sequence[str]) -> Matches:
     words = QuestionWords.of(question)
     places = [tuple(words.places_in(spaced(text))) for text in texts]
-    found = [frozenset(stem for stem, _, _ in each) for each in places]
+    found = [stems_of(each) for each in places]
     weights = {
         stem: rarity(sum(stem in each for each in found), len(texts)) for stem in words.stems
     }
@@ -101,6 +104,10 @@ def matched(question: str, texts: Sequence[str]) -> Matches:
     )
 
 
+def stems_of(places: Iterable[Place]) -> frozenset[str]:
+    return frozenset(stem for stem, _, _ in places)
+
+
 _Part = TypeVar("_Part", bound=Hashable)
 
 
@@ -109,7 +116,7 @@ def _shares(weights: Mapping[_Part, float], found: Sequence[Set[_Part]]) -> tupl
     return tuple(sum(map(weights.__getitem__, each)) / whole for each in found)
 
 
-def _side_by_side(places: Sequence[tuple[str, int, int]]) -> frozenset[frozenset[str]]:
+def _side_by_side(places: Sequence[Place]) -> frozenset[frozenset[str]]:
     """Return the pairs of stems with at most a short word between them."""
     return frozenset(
         frozenset((one, other))
@@ -152,11 +159,7 @@ class QuestionWords:
     def stems(self) -> frozenset[str]:
         return frozenset(stem(word, self.language) for word in self.words)
 
-    def stems_in(self, text: str) -> frozenset[str]:
-        """Return the stems that the text has."""
-        return frozenset(stem for stem, _, _ in self.places_in(spaced(text)))
-
-    def places_in(self, text: str) -> Iterator[tuple[str, int, int]]:
+    def places_in(self, text: str) -> Iterator[Place]:
         """Yield each stem that the text has, with the start and end of its word."""
         if not self.stems:
             return

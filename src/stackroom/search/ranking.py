@@ -17,7 +17,14 @@ from typing import Literal, TypeVar
 from stackroom.access.tenancy import document_id_in, owner_attributes
 from stackroom.model.passages import Passage, Ranks, Search
 from stackroom.search.names import QuestionNames
-from stackroom.search.question_words import Matches, QuestionWords, is_unspaced, matched
+from stackroom.search.question_words import (
+    Matches,
+    QuestionWords,
+    is_unspaced,
+    matched,
+    spaced,
+    stems_of,
+)
 from stackroom.search.replies import Reply
 
 # The weight that all of a question's words, all of its pairs, and all of the names in it add to a
@@ -112,7 +119,7 @@ def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None
     if not 0 < len(words.stems) <= _MOST_WORDS or any(map(is_unspaced, words.words)):
         return Relevance.STRONG
     texts = [" ".join([each.text, *_names(each)]) for each in passages[:_FIRST]]
-    found_stems = [words.stems_in(text) for text in texts]
+    found_stems = [stems_of(words.places_in(spaced(text))) for text in texts]
     best = max(map(len, found_stems)) / len(words.stems)
     named = words.named.stems
     absent = len(named - frozenset().union(*found_stems)) / len(named) if named else 0.0
