@@ -62,8 +62,9 @@ class KnownDeployments:
         self._write([*(each for each in self.all() if each.name != site.name), site])
 
     def forget(self, name: str) -> None:
-        """Remove a deployment and the tokens of its sign-in."""
-        self._write([each for each in self.all() if each.name != self.named(name).name])
+        """Remove a deployment and the tokens of its sign-in. Raises `UnknownDeployment`."""
+        removed = self.named(name)
+        self._write([each for each in self.all() if each.name != removed.name])
         remove(self.sign_in_of(name))
 
     def sign_in_of(self, name: str) -> Path:
