@@ -54,7 +54,7 @@ class Keys:
         for _ in range(_FURTHEST):
             self.page.keyboard.press("Tab")
             if self.is_on_page():
-                assert self.page.evaluate(_IS_SHOWN), f"unseen: {self.told()}"
+                assert self.page.evaluate(_IS_SHOWN), f"unseen: {self.focused()}"
             if wanted.and_(self.page.locator(":focus")).count():
                 return
         raise AssertionError(f"Tab doesn't lead to {wanted}")
@@ -66,7 +66,7 @@ class Keys:
     def is_within(self, selector: str) -> bool:
         return bool(self.page.evaluate(_IS_WITHIN, selector))
 
-    def told(self) -> str:
+    def focused(self) -> str:
         return str(self.page.evaluate(_TOLD))
 
     def expect_heading(self, text: str) -> None:
@@ -238,7 +238,7 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(signed_in: SignedIn) -> None
         expect(dialog).to_be_visible()
         for _ in range(12):
             page.keyboard.press("Tab")
-            assert not keys.is_on_page() or keys.is_within("dialog"), keys.told()
+            assert not keys.is_on_page() or keys.is_within("dialog"), keys.focused()
         leave(keys)
 
         expect(dialog).to_have_count(0)

@@ -33,7 +33,7 @@ def test_no_sampled_attempt_reaches_another_users_data(stage: Stage) -> None:
 
     tally = campaign.run(stage, campaign.attempts(stage, SEED, share=5))
 
-    assert tally.is_clean, tally.told()
+    assert tally.is_clean, tally.summary()
     assert set(TOOLS) <= set(tally.tools)
     assert len(every) >= 750
 

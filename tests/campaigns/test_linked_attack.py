@@ -24,8 +24,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkedStage]:
 def test_no_attempt_finds_passages_that_its_caller_may_not_read(given: LinkedStage) -> None:
     found = linked.judge(given, linked.attempts(given, SEED))
 
-    assert found.is_clean, found.told()
-    assert found.attempts.total() >= 200, found.told()
+    assert found.is_clean, found.summary()
+    assert found.attempts.total() >= 200, found.summary()
 
 
 @pytest.mark.processes

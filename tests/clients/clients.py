@@ -27,7 +27,7 @@ class Client:
     protocol: str = ""
 
     @property
-    def told(self) -> str:
+    def label(self) -> str:
         return f"{self.name} {self.version}".rstrip()
 
     @property

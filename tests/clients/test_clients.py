@@ -181,7 +181,7 @@ def at_hand(
     }
 
 
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.told)
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.label)
 def test_client_search_finds_a_dropped_file(
     client: Client, at_hand: dict[str, str], checkout: Path
 ) -> None:
@@ -193,7 +193,7 @@ def test_client_search_finds_a_dropped_file(
 
 
 @pytest.mark.parametrize(
-    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.told
+    "client", [each for each in CLIENTS if each.signs_in], ids=lambda client: client.label
 )
 def test_a_client_signs_in_for_the_gateway_and_calls_a_tool(
     client: Client, at_hand: dict[str, str], checkout: Path

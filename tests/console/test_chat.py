@@ -157,9 +157,9 @@ def test_run_shows_its_progress_before_there_is_an_answer(
     looks.append(alice.get(path).text)
 
     told = ["Queued…", "Thinking…", "Searching Plans for “quay”…", "Writing…"]
-    for look, doing in zip(looks, told, strict=True):
-        assert doing in look
-        assert not re.search("accepted|tokens", re.sub("<[^>]*>", "", look))
+    for part, doing in zip(looks, told, strict=True):
+        assert doing in part
+        assert not re.search("accepted|tokens", re.sub("<[^>]*>", "", part))
     assert "The <strong>quay</strong>" in looks[-1]
     [chip] = re.findall(r'class="cite" href="#(.*?)"', looks[-1].partition('class="growing"')[2])
     assert f'<li id="{chip}" class="citation"' in looks[-1]
@@ -174,21 +174,21 @@ def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
     write(console, run)
     parts: list[str] = []
 
-    def look(at: str) -> str:
+    def next_part(at: str) -> str:
         parts.append(alice.part(at).text)
         return watched(parts[-1])
 
-    at = look(watched(alice.get(path).text))
-    at = look(at)
+    at = next_part(watched(alice.get(path).text))
+    at = next_part(at)
     book.keep_draft("alice", run, Draft(steps=0, text="The quay"))
-    at = look(at)
+    at = next_part(at)
     book.keep_draft("alice", run, Draft(steps=0, text="The quay is"))
-    at = look(at)
+    at = next_part(at)
     write(console, run, found(passage()))
-    at = look(at)
+    at = next_part(at)
     answer(console, run, "The quay is long.")
-    at = look(at)
-    look(at)
+    at = next_part(at)
+    next_part(at)
 
     _, unchanged, begun, grown, stepped, over, after = parts
     assert "The quay" in begun

@@ -25,7 +25,7 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
             for each in tables
         }
 
-        def told() -> set[str]:
+        def event_filenames() -> set[str]:
             events = Agent(instance, "otto")("list_events", limit=100)["metadata"]["events"]
             return {each["detail"].get("filename") for each in events}
 
@@ -44,9 +44,9 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
 
         def reconciled() -> bool:
             assert stackroom("reconcile", state_dir=state).returncode == 0
-            told = {key: each.status for key, each in otto.records().items()}
+            statuses = {key: each.status for key, each in otto.records().items()}
             kept = ("otto/letters/old.txt", "otto/letters/new.txt")
-            return told == dict.fromkeys(kept, DocumentStatus.INDEXED)
+            return statuses == dict.fromkeys(kept, DocumentStatus.INDEXED)
 
         eventually(reconciled, "records are those of the bucket")
         assert known == {f"otto/{path}" for path in letters}
@@ -55,5 +55,5 @@ def test_a_reconciliation_makes_restored_tables_true_again(tmp_path: Path) -> No
         streamed = {each: dynamodb.describe_table(TableName=each)["Table"] for each in tables}
         assert {name: each["LatestStreamArn"] for name, each in streamed.items()} == streams
         otto.settle([otto.put("letters/later.txt", "From Bruges again.")])
-        eventually(lambda: "later.txt" in told(), "what happened after it is told")
+        eventually(lambda: "later.txt" in event_filenames(), "what happened after it is told")
         assert not [each for each in dynamodb.list_tables()["TableNames"] if "restored" in each]

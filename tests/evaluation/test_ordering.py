@@ -182,11 +182,11 @@ def test_similar_names_are_sought_for_the_shown_lines_only(
     monkeypatch.setattr(Asker, "client", Tools())
     monkeypatch.setattr(Asker, "catalog_id", lambda _self, catalog: catalog)
 
-    def look(file: str, _: object) -> str:
+    def suggest(file: str, _: object) -> str:
         looked.append(file)
         return ""
 
-    monkeypatch.setattr(evaluations, "did_you_mean", look)
+    monkeypatch.setattr(evaluations, "did_you_mean", suggest)
     wrong = {at: KnownQuestion(question=str(at), file=f"file {at}.pdf") for at in range(1_000)}
 
     with pytest.raises(QuestionsWrong, match=r"line 19: there is no file(.|\n)*and 980 more"):

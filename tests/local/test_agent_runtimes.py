@@ -35,7 +35,7 @@ class Model(ThreadingHTTPServer):
         self.heard: list[dict[str, Any]] = []
         self.go_on = threading.Event()
 
-    def said(self) -> Iterator[bytes]:
+    def stream(self) -> Iterator[bytes]:
         first, second = ({"contentBlockIndex": 0, "delta": {"text": text}} for text in PIECES)
         yield event("messageStart", {"role": "assistant"}) + event("contentBlockDelta", first)
         assert self.go_on.wait(60), "nobody let it go on"
@@ -54,7 +54,7 @@ class Answer(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/vnd.amazon.eventstream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for part in itertools.chain(self.server.said(), [b""]):
+        for part in itertools.chain(self.server.stream(), [b""]):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
 
 

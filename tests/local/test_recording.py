@@ -21,7 +21,7 @@ CLIENT: Any = botocore.client.BaseClient  # the stubs leave out what clients cal
 
 
 @pytest.fixture
-def told() -> Iterator[list[dict[str, Any]]]:
+def recorded_calls() -> Iterator[list[dict[str, Any]]]:
     calls: list[dict[str, Any]] = []
     end = record(calls.append)
     yield calls
@@ -34,7 +34,9 @@ def s3() -> Any:
     )
 
 
-def test_call_is_recorded_without_its_body_and_with_its_error(told: list[dict[str, Any]]) -> None:
+def test_call_is_recorded_without_its_body_and_with_its_error(
+    recorded_calls: list[dict[str, Any]],
+) -> None:
     client = s3()
     with Stubber(client) as stubbed:
         stubbed.add_response("put_object", {})
@@ -43,14 +45,16 @@ def test_call_is_recorded_without_its_body_and_with_its_error(told: list[dict[st
         with pytest.raises(ClientError, match="NoSuchKey"):
             client.get_object(**OBJECT)
 
-    call, failed = told
+    call, failed = recorded_calls
     assert failed["error"] == "NoSuchKey"
     assert (call["service"], call["operation"]) == ("s3", "PutObject")
     assert call["parameters"] == OBJECT
     assert "error" not in call
 
 
-def test_the_nearest_module_that_is_no_adapter_wanted_it(told: list[dict[str, Any]]) -> None:
+def test_the_nearest_module_that_is_no_adapter_wanted_it(
+    recorded_calls: list[dict[str, Any]],
+) -> None:
     client = s3()
     adapter = S3DocumentBucket(client=client, bucket="documents")
     asking: dict[str, Any] = {"__name__": "stackroom.uploads.reconcile", "adapter": adapter}
@@ -60,23 +64,23 @@ def test_the_nearest_module_that_is_no_adapter_wanted_it(told: list[dict[str, An
         adapter.head("alice/a.txt")
         exec("adapter.head('alice/a.txt')", asking)
 
-    assert [each["wanted_by"] for each in told] == [
+    assert [each["wanted_by"] for each in recorded_calls] == [
         "stackroom.aws.s3.document_bucket",
         "stackroom.uploads.reconcile",
     ]
 
 
-def test_signed_link_is_recorded_as_a_call(told: list[dict[str, Any]]) -> None:
+def test_signed_link_is_recorded_as_a_call(recorded_calls: list[dict[str, Any]]) -> None:
     client = s3()
 
     client.generate_presigned_url("get_object", Params=OBJECT, ExpiresIn=60)
     form = client.generate_presigned_post(**OBJECT, ExpiresIn=60)
 
-    assert [(each["operation"], each["signed"]) for each in told] == [
+    assert [(each["operation"], each["signed"]) for each in recorded_calls] == [
         ("GetObject", True),
         ("PutObject", True),
     ]
-    assert all(each["parameters"] == OBJECT for each in told)
+    assert all(each["parameters"] == OBJECT for each in recorded_calls)
     assert form["fields"]["key"] == OBJECT["Key"]
 
 

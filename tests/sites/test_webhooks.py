@@ -46,7 +46,7 @@ def site(site: AwsSite, monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsSite]:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def json_answer(capsys: pytest.CaptureFixture[str]) -> Any:
     """Return a verb's JSON answer."""
 
     def answer(verb: Any, *given: Any, **more: Any) -> Any:
@@ -62,13 +62,13 @@ def queue_url(site: AwsSite, name: str) -> str:
 
 
 def test_added_webhook_is_listed_with_owner_and_its_secret_shown_again(
-    site: AwsSite, told: Any
+    site: AwsSite, json_answer: Any
 ) -> None:
-    mine = told(webhooks.add, site, PLACE, user="alice", types="deletion, catalog")
-    everybodys = told(webhooks.add, site, PLACE, user=None, types="document")
+    mine = json_answer(webhooks.add, site, PLACE, user="alice", types="deletion, catalog")
+    everybodys = json_answer(webhooks.add, site, PLACE, user=None, types="document")
 
-    listed = told(webhooks.show, site)["webhooks"]
-    again = told(webhooks.secret, site, mine["webhook"]["id"])
+    listed = json_answer(webhooks.show, site)["webhooks"]
+    again = json_answer(webhooks.secret, site, mine["webhook"]["id"])
 
     assert listed == [mine["webhook"], everybodys["webhook"]]
     assert [each["owner"] for each in listed] == ["alice", "*"]
@@ -80,12 +80,12 @@ def test_added_webhook_is_listed_with_owner_and_its_secret_shown_again(
     assert mine["secret"] not in str(kept)
 
 
-def test_removed_webhook_is_no_longer_listed(site: AwsSite, told: Any) -> None:
-    added = told(webhooks.add, site, PLACE, user=None, types="document")["webhook"]["id"]
+def test_removed_webhook_is_no_longer_listed(site: AwsSite, json_answer: Any) -> None:
+    added = json_answer(webhooks.add, site, PLACE, user=None, types="document")["webhook"]["id"]
 
-    told(webhooks.remove, site, added)
+    json_answer(webhooks.remove, site, added)
 
-    assert told(webhooks.show, site) == {"webhooks": []}
+    assert json_answer(webhooks.show, site) == {"webhooks": []}
     for verb in (webhooks.remove, webhooks.secret):
         with pytest.raises(NotFound):
             verb(site, added, output=create_output(True))
@@ -97,7 +97,7 @@ def test_webhook_address_reserved_for_the_local_mode_is_refused(site: AwsSite, u
         webhooks.add(site, url, user=None, types="document", output=create_output(True))
 
 
-def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, told: Any) -> None:
+def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, json_answer: Any) -> None:
     site.client("secretsmanager").delete_secret(
         SecretId=f"{site.project}-webhook-key", ForceDeleteWithoutRecovery=True
     )
@@ -105,17 +105,17 @@ def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, told: Any) -> None
     with pytest.raises(Exception, match="ResourceNotFound"):
         webhooks.add(site, PLACE, user=None, types="document", output=create_output(True))
 
-    assert told(webhooks.show, site) == {"webhooks": []}
+    assert json_answer(webhooks.show, site) == {"webhooks": []}
 
 
-def test_dead_letters_return_in_their_order_and_group(site: AwsSite, told: Any) -> None:
+def test_dead_letters_return_in_their_order_and_group(site: AwsSite, json_answer: Any) -> None:
     sqs, dead = site.client("sqs"), queue_url(site, "webhooks-dead")
     queue = SqsWebhookQueue(client=sqs, url=dead)
     for number in range(3):
         call = WebhookCall(webhook_id="wh-1", event={"id": f"event-{number}"})
         queue.put(call, record="record")
 
-    answers = [told(webhooks.redeliver, site) for _ in range(2)]
+    answers = [json_answer(webhooks.redeliver, site) for _ in range(2)]
 
     assert answers == [{"calls": 3}, {"calls": 0}]
     taken = sqs.receive_message(

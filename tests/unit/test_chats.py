@@ -23,21 +23,21 @@ def test_changes_of_a_run_are_listed_as_they_happen_and_once(office: Office) -> 
     office.bases.pool.put("30 days", score=0.9)
     seen: list[tuple[str, str, str, int]] = []
 
-    def look() -> None:
+    def observe() -> None:
         [run] = office.runs.of_agent("alice", office.agent_id)
         run, draft = office.runs.watched("alice", run.id)
         told = (draft.text, draft.query, draft.knowledge_base_name) if draft else ("", "", "")
         seen.append((*told, len(run.steps)))
 
     def play(brief: Brief, listener: Listener) -> None:
-        look()
+        observe()
         listener.writes("I look")
-        look()
+        observe()
         listener.end_turn(turn("I look it up."))
-        look()
-        office.bases.on_search = look
+        observe()
+        office.bases.on_search = observe
         listener.call(brief.tools[0], {"query": "leave"})
-        look()
+        observe()
         listener.end_turn(turn("Thirty.", is_last=True))
 
     run = office.carried_out(play)

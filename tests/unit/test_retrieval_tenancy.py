@@ -149,14 +149,14 @@ def test_group_member_sees_only_passages_with_an_exactly_equal_group(
     passage = Passage(text="", score=1, uri="s3://docs/alice/hr/plan.txt", attributes=attributes)
     [member] = Member.of(Caller("bob", ("finance", "staff")))
 
-    def look() -> tuple[Passage, ...]:
+    def proven_passages() -> tuple[Passage, ...]:
         return member.proven([passage], catalog_of=lambda _: None)
 
     if seen:
-        assert look() == (passage,)
+        assert proven_passages() == (passage,)
     else:
         with pytest.raises(KnowledgeBaseUnavailable, match="outside the filter"):
-            look()
+            proven_passages()
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def attack_linked(folder: Path, options: argparse.Namespace) -> int:
         found = linked.judge(
             stage, (each for each in every if options.only in f"{each.kind} · {each.name}")
         )
-    print(f"\nlinked knowledge bases\n{found.told()}")
+    print(f"\nlinked knowledge bases\n{found.summary()}")
     return 0 if found.is_clean else 1
 
 
@@ -73,7 +73,7 @@ def tell(stage: Stage, options: argparse.Namespace) -> int:
         stage,
         (each for each in found if options.only in f"{each.kind} · {each.tool} · {each.name}"),
     )
-    print(f"{time.monotonic() - began:.0f} s\n{tally.told()}")
+    print(f"{time.monotonic() - began:.0f} s\n{tally.summary()}")
     return 0 if tally.is_clean else 1
 
 

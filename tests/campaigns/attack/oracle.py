@@ -175,7 +175,7 @@ class Tally:
     def is_clean(self) -> bool:
         return not any(self.wrong.values())
 
-    def told(self) -> str:
+    def summary(self) -> str:
         lines = [f"{kind:24}{number:6}" for kind, number in sorted(self.attempts.items())]
         lines.append(f"{'all':24}{self.attempts.total():6}")
         for title, found in self.wrong.items():

@@ -142,7 +142,7 @@ _SETTLED = (DocumentStatus.INDEXED, DocumentStatus.FAILED)
 def discrepancies(world: World) -> list[str]:
     """Everything that is not as promised; empty once all is well."""
 
-    def look() -> list[str]:
+    def differences() -> list[str]:
         truth = Truth(world)
         return [
             *truth.of_objects(),
@@ -155,7 +155,7 @@ def discrepancies(world: World) -> list[str]:
             *truth.of_leftovers(),
         ]
 
-    found: list[str] = world.do(look)
+    found: list[str] = world.do(differences)
     return found
 
 

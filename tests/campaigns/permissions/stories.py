@@ -228,7 +228,7 @@ def _recording(lines: list[Line]) -> Iterator[None]:
 
     handle = handlers.handle
 
-    def told(name: str, *given: Any) -> Any:
+    def handle_as_function(name: str, *given: Any) -> Any:
         token = _at_work.set(f"stackroom-{name.replace('_', '-')}")
         try:
             return handle(name, *given)
@@ -237,7 +237,7 @@ def _recording(lines: list[Line]) -> Iterator[None]:
 
     end = record(write)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deployment, "handle", told)
+        patch.setattr(deployment, "handle", handle_as_function)
         try:
             yield
         finally:
