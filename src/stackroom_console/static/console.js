@@ -67,7 +67,7 @@
   });
 
   /* Whoever presses twice means it once: a form that is on its way isn't sent again. */
-  const onTheirWay = new WeakSet();
+  const onTheirWay = new Set();
   const isForm = (event) => event.detail.requestConfig.elt.matches("form");
   document.addEventListener("htmx:confirm", (event) => {
     if (onTheirWay.has(event.detail.elt)) event.preventDefault();
@@ -97,6 +97,8 @@
     if (xhr.status < 400) return;
     // What is watched is gone: the page anew says so, and shows nothing of it any more.
     const isGone = xhr.status === 404 && requestConfig.elt.matches("[data-watch]");
+    // A form that deletes it leads to another page, which a reload would keep from coming.
+    if (isGone && onTheirWay.size > 0) return;
     if (isGone && stackroomSession.mayLeave()) location.reload();
     event.detail.shouldSwap = true;
     event.detail.swapOverride = "innerHTML";
