@@ -93,7 +93,7 @@ def test_citation_of_a_pdf_opens_its_page_with_the_passage_marked(
     page.get_by_role("region", name="Pages of the PDF").focus()
     top = page.locator(".pdf-pages").evaluate("box => box.scrollTop")
     page.keyboard.press("End")
-    page.wait_for_function(f"document.querySelector('.pdf-pages').scrollTop > {top}")
+    expect(page.locator(".pdf-pages")).not_to_have_js_property("scrollTop", top)
     looks.check(page, "document-pdf")
     assert visitor.said == []
 
