@@ -107,7 +107,7 @@ class ScriptedModel(Model):
 
     # Abstract in Model, for agents that are asked for an object; this one is asked for an answer.
     async def structured_output(self, *_: Any, **__: Any) -> AsyncIterator[dict[str, Any]]:  # type: ignore[override]
-        raise NotImplementedError("a script calls tools and says what they told")
+        raise NotImplementedError("a script answers in text; it makes no objects")
         yield {}
 
     def get_config(self) -> dict[str, Any]:

@@ -176,9 +176,8 @@ class DirectCalls:
         if sending.sent:
             first, at_work = seconds_until_first_poll(self.mode), run.progress.calls_at_work
             # Those that were at work before may be over sooner.
-            seconds = (
-                first if at_work == len(sending.sent) else seconds_until_next_poll(self.mode, 0.0)
-            )
+            later = seconds_until_next_poll(self.mode, 0.0)
+            seconds = first if at_work == len(sending.sent) else later
             return run.with_outcome(
                 RunOutcome.STARTED, wait_seconds=seconds, waits=0, waiting_since=None
             )
@@ -195,13 +194,10 @@ class DirectCalls:
         return run.with_outcome(RunOutcome.BUSY, wait_seconds=pause, waits=waits)
 
     def _waiting(self, run: Run) -> Run:
-        """
-        Return the run with the time to wait for the calls at work, when nothing was sent just now.
-        """
+        """Return the run with the wait for the calls at work, with nothing sent just now."""
         age = self._age(max(each.since for each in run.progress.calls))
-        return run.with_outcome(
-            RunOutcome.STARTED, wait_seconds=seconds_until_next_poll(self.mode, age)
-        )
+        wait = seconds_until_next_poll(self.mode, age)
+        return run.with_outcome(RunOutcome.STARTED, wait_seconds=wait)
 
     def _age(self, began_at: datetime) -> float:
         return (self.now() - began_at).total_seconds()
@@ -231,10 +227,7 @@ class DirectCalls:
         return Bound(documents={each: there[each] for each in ids}, submissions=submissions)
 
     def unbind(self, bound: Bound, *, counts_as_attempt: bool = False) -> list[Document]:
-        """
-        Set documents back to their state before a call that Bedrock rejected, except for the number
-        of attempts if the call `counts_as_attempt`.
-        """
+        """Undo a binding that Bedrock refused, but for the attempt if it `counts_as_attempt`."""
         before = []
         for each in bound.documents.values():
             waits = each.status is DocumentStatus.INDEXING
@@ -289,9 +282,7 @@ class DirectCalls:
 
     @staticmethod
     def token_of(bound: Bound, round_id: str) -> str:
-        """
-        Return the call's client token, the same however often a task that broke makes the call.
-        """
+        """Return the call's client token, which is the same if a broken task repeats the call."""
         versions = (
             f"{each.document_id} {each.version} {each.attempts}"
             for each in bound.documents.values()
@@ -346,15 +337,11 @@ class CallSender:
     is_in_doubt: bool = False
 
     def send(self, found: Sequence[list[Document]]) -> None:
-        """
-        Bind all calls in parallel, then send them one after another, because the account has five a
-        second.
-        """
+        """Bind all calls in parallel, then send them in turn: an account has five a second."""
         round_id = f"{_ROUND}{self.run.epoch}-{self.run.progress.round}"
         # Errors are returned with the documents; the caller decides whom they concern.
-        bindings = [
-            partial(result_or_error, partial(self.calls.bind, each, round_id)) for each in found
-        ]
+        calls = [partial(self.calls.bind, each, round_id) for each in found]
+        bindings = [partial(result_or_error, call) for call in calls]
         for batch, bound in zip(found, self.run_parallel(bindings), strict=True):
             self._send(batch, bound, round_id)
 

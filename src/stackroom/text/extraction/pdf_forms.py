@@ -157,9 +157,9 @@ def _is_out_of_sight(read: ReadPage, annotation: Any) -> bool:
     parts = c_uint(), c_uint(), c_uint()
     if not form or raw.FPDFAnnot_HasKey(annotation, b"MK"):  # which says what it stands on
         return False
-    is_told = raw.FPDFAnnot_GetFontColor(form.raw, annotation, *parts)
+    has_colour = raw.FPDFAnnot_GetFontColor(form.raw, annotation, *parts)
     colour = parts[0].value, parts[1].value, parts[2].value, 255
-    return bool(is_told) and is_white_on_white(read, colour, read.picture.place(box))
+    return bool(has_colour) and is_white_on_white(read, colour, read.picture.place(box))
 
 
 def _field(form: Any, annotation: Any) -> tuple[str, str, bool] | None:
