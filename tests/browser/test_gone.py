@@ -1,7 +1,7 @@
 """Pages of things that were deleted in another window: a sentence says so, and what to do."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from stackroom_local.state import Instance
 from tests.browser.belongings import Belongings, ask, belongings_of, token
@@ -61,3 +61,40 @@ def test_open_page_of_a_deleted_agent_reports_it_and_keeps_typed_text(
     other.bring_to_front()
     expect(other.get_by_role("main")).to_contain_text(GONE)
     expect(other.get_by_role("heading", level=1)).to_have_text("Not Found")
+
+
+def test_deletion_leads_to_the_list_though_a_poll_finds_the_agent_gone(hers: Belongings) -> None:
+    page, path = hers.owner.page, f"/agents/{hers.things.agent_id}"
+    hers.owner.open(path)
+    page.evaluate(
+        """path => {
+            const watch = document.createElement("div");
+            Object.assign(watch.dataset, { watch: "" });
+            watch.setAttribute("hx-get", path);
+            watch.setAttribute("hx-trigger", "look");
+            document.body.append(watch);
+            htmx.process(watch);
+        }""",
+        path,
+    )
+
+    def answer_after_the_poll(route: Route) -> None:
+        answer = route.fetch(max_redirects=0)
+        with page.expect_response(lambda each: each.status == 404):
+            page.evaluate("htmx.trigger('body > [data-watch]', 'look')")
+        route.fulfill(response=answer)
+
+    page.route(lambda url: url.endswith(f"{path}/delete"), answer_after_the_poll)
+    page.route(lambda url: url.endswith(f"{path}/delete"), _pass_reads)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Agents")
+
+
+def _pass_reads(route: Route) -> None:
+    """Let GET of the dialog through; a deletion falls back to the handler before."""
+    if route.request.method == "GET":
+        route.continue_()
+    else:
+        route.fallback()
