@@ -32,4 +32,4 @@ def test_events_of_a_documents_states_reach_only_its_user(
         each["detail"]["state"] for each in lines if each["detail"].get("filename") == FILE
     ].count("deleted") == 1
     others = stackroom("events", "--user", "mallory", state_dir=instance.state_dir)
-    assert (others.returncode, others.stdout) == (0, "nothing happened in the last seven days\n")
+    assert (others.returncode, others.stdout) == (0, "no events in the last seven days\n")

@@ -119,7 +119,7 @@ def test_a_taken_port_is_named_with_who_needs_it(state_dir: Path) -> None:
         up = stackroom("up", "--port", str(port), state_dir=state_dir)
 
     assert up.returncode == 1
-    assert f"port {port + 2} on 127.0.0.1 is taken" in up.stderr
+    assert f"port {port + 2} on 127.0.0.1, which the gateway needs, is in use" in up.stderr
     assert "--port" in up.stderr
 
 

@@ -48,7 +48,7 @@ def test_doctor_tells_of_an_index_without_it_and_its_command_mends_it(instance: 
 
     assert "index stackroom-1 is ENHANCED and its text search ACTIVE" in words(well.stdout)
     assert (well.returncode, ill.returncode, again.returncode) == (0, 1, 0)
-    assert "index stackroom-1 has no text search, so searches go through" in words(ill.stdout)
+    assert "index stackroom-1 has no text search, so searches use Retrieve" in words(ill.stdout)
     assert f"aws lambda invoke --function-name {SEARCH_INDEX_FUNCTION} /dev/stdout" in words(
         ill.stdout
     )
