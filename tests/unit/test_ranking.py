@@ -93,6 +93,40 @@ def test_a_file_name_title_or_attribute_has_the_names_of_a_question_too() -> Non
     assert relevance(question, named) is relevance(question, attributed) is Relevance.STRONG
 
 
+def report(filename: str, text: str = "Operating expenses and revenue of the quarter") -> Passage:
+    return passage(text, uri=f"s3://d/{filename}", attributes={"filename": filename})
+
+
+QUARTERS = [report("2023 Q3 AMZN.pdf"), report("2022 Q3 AMZN.pdf"), report("2023 Q1 INTC.pdf")]
+
+
+def test_passages_of_another_document_than_the_named_one_are_weak() -> None:
+    question = "How did operating expenses of AMZN compare to revenue in Q1 2023?"
+    named = report("2023 Q1 AMZN.pdf")
+
+    assert relevance(question, *QUARTERS) is Relevance.WEAK
+    assert relevance(question, *QUARTERS, named) is Relevance.STRONG
+
+
+def test_passage_that_has_the_named_year_and_quarter_in_its_text_is_strong() -> None:
+    question = "How did operating expenses of AMZN compare to revenue in Q1 2023?"
+    comparing = report("2022 Q3 AMZN.pdf", "AMZN: operating expenses, revenue, Q1 2023 and before")
+
+    assert relevance(question, *QUARTERS, comparing) is Relevance.STRONG
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Operating expenses of AMZN in Q1 2023 and Q3 2022?",
+        "Operating expenses and revenue of INTC and AMZN in 2023?",
+        "Operating expenses and revenue of AMZN?",
+    ],
+)
+def test_question_about_several_documents_or_none_is_strong(question: str) -> None:
+    assert relevance(question, *QUARTERS) is Relevance.STRONG
+
+
 def test_long_or_unspaced_question_marks_no_passage_weak() -> None:
     task = " ".join(f"word{number}" for number in range(40))
 

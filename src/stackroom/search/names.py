@@ -9,6 +9,7 @@ counts more, the fewer documents have it in their names.
 import logging
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from threading import Lock
@@ -32,11 +33,16 @@ _EXTENSION = re.compile(r"\.[a-z0-9]{2,5}$", re.IGNORECASE)
 
 
 class QuestionNames:
-    """The words by which a question may name a document, as stems."""
+    """
+    The words by which a question may name a document, as stems; `numbers` are those with a digit.
+    """
 
     def __init__(self, question: str) -> None:
-        self._language = QuestionWords.of(question).language
+        words = QuestionWords.of(question)
+        self._language = words.language
         self._stems = self._stemmed(name_words(question))
+        self.numbers = frozenset(filter(_has_digit, self._stems))
+        self._names = words.named.stems - self.numbers
 
     def matches(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, float]:
         """
@@ -44,12 +50,10 @@ class QuestionNames:
 
         The result is empty if the question names no document, or nothing that distinguishes them.
         """
-        matching = {key: self._stems & self._stemmed(words_of(each)) for key, each in names.items()}
-        weights = {}
-        for each in self._stems:
-            count = sum(each in stems for stems in matching.values())
-            if 0 < count < len(names):
-                weights[each] = rarity(count, len(names))
+        matching = self.in_names(names)
+        weights = {
+            each: rarity(count, len(names)) for each, count in _distinguishing(matching).items()
+        }
         whole = sum(weights.values())
         if not whole:
             return {}
@@ -58,8 +62,42 @@ class QuestionNames:
             for key, stems in matching.items()
         }
 
+    def identifiers(
+        self, names: Mapping[Key, frozenset[str]], *, numbered: Mapping[Key, frozenset[str]]
+    ) -> frozenset[str]:
+        """
+        Return the stems by which the question names one of the documents, if a number is among
+        them, such as a year or a quarter; otherwise none.
+
+        `names` and `numbered` are what `in_names` returns for all names of the documents, and for
+        those whose numbers count. They name one document if a document has all of the numbers, and
+        a document all of the other stems: a question that compares documents has numbers that no
+        document has together.
+        """
+        numbers = self.numbers & _distinguishing(numbered).keys()
+        words = self._names & _distinguishing(names).keys()
+        is_of_one = all(
+            any(part <= stems for stems in matching.values())
+            for part, matching in ((numbers, numbered), (words, names))
+        )
+        return numbers | words if numbers and is_of_one else frozenset()
+
+    def in_names(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, frozenset[str]]:
+        """Return, by document, the stems of the question that its names have."""
+        return {key: self._stems & self._stemmed(words_of(each)) for key, each in names.items()}
+
     def _stemmed(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(stem(each, self._language) for each in words)
+
+
+def _distinguishing(matching: Mapping[Key, frozenset[str]]) -> dict[str, int]:
+    """Return the stems that some documents have in their names and others don't, with how many."""
+    counts = Counter(each for stems in matching.values() for each in stems)
+    return {each: count for each, count in counts.items() if count < len(matching)}
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def name_words(question: str) -> set[str]:

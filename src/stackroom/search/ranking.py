@@ -33,9 +33,10 @@ from stackroom.search.replies import Reply
 # [docs/answers.md]; over 1 they bring forward a document that was asked for itself, whose passages
 # are the last ones.
 _WORDS, _PAIRS, _NAMES = 0.8, 0.2, 1.2
-# One of the first passages must have so much of the question's words, or they are weak; less two
-# fifths of what none of them has of the question's names and numbers. Measured likewise.
-_FIRST, _STRONG, _ABSENT = 5, 0.34, 0.4
+# One of the first passages must have so much of the question's words, or they are weak: less two
+# fifths of the words that only others of them have, and of the question's names and numbers that
+# none of them has. Measured likewise.
+_FIRST, _STRONG, _APART = 5, 0.3, 0.4
 # A question with more words, as a task with its instructions has, shares only a small part with any
 # passage.
 _MOST_WORDS = 30
@@ -120,10 +121,34 @@ def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None
         return Relevance.STRONG
     texts = [" ".join([each.text, *_names(each)]) for each in passages[:_FIRST]]
     found_stems = [stems_of(words.places_in(spaced(text))) for text in texts]
-    best = max(map(len, found_stems)) / len(words.stems)
+    best, all_found = max(map(len, found_stems)), frozenset().union(*found_stems)
     named = words.named.stems
-    absent = len(named - frozenset().union(*found_stems)) / len(named) if named else 0.0
-    return Relevance.STRONG if best - _ABSENT * absent >= _STRONG else Relevance.WEAK
+    absent = len(named - all_found) / len(named) if named else 0.0
+    scattered = (len(all_found) - best) / len(words.stems)
+    is_near = best / len(words.stems) - _APART * (absent + scattered) >= _STRONG
+    is_of_another = is_near and _is_of_another_document(question, passages, found_stems)
+    return Relevance.STRONG if is_near and not is_of_another else Relevance.WEAK
+
+
+def _is_of_another_document(
+    question: str, passages: Sequence[Passage], found_stems: Sequence[frozenset[str]]
+) -> bool:
+    """
+    Return True if the question names a document by a number, and no first passage is of it.
+
+    The report of Q3 2023 doesn't answer a question about Q1 2023, however many words they share. A
+    passage is of the named document if it has all that names it, in its text or its own names.
+    """
+    question_names = QuestionNames(question)
+    if not question_names.numbers:
+        return False
+    numbers = question_names.in_names({_document(each): _given_names(each) for each in passages})
+    names = question_names.in_names({_document(each): _names(each) for each in passages})
+    identifiers = question_names.identifiers(names, numbered=numbers)
+    return not any(
+        identifiers <= names[_document(each)] | stems
+        for each, stems in zip(passages, found_stems, strict=False)
+    )
 
 
 def _scored(passage: Passage, lowest: float | None) -> Passage:
@@ -179,8 +204,13 @@ def _document(passage: Passage) -> object:
 
 
 def _names(passage: Passage) -> list[str]:
-    """Return what a question may call a document: the file name and the owner's attributes."""
-    values = [passage.title_words, str(passage.attributes.get("filename", ""))]
+    """Return what a question may call a document."""
+    return [passage.title_words, *_given_names(passage)]
+
+
+def _given_names(passage: Passage) -> list[str]:
+    """Return what its owner calls a document: the file name and the owner's attributes."""
+    values = [str(passage.attributes.get("filename", ""))]
     for each in owner_attributes(passage).values():
         values += map(str, each) if isinstance(each, list) else [str(each)]
     return values
