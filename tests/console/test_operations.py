@@ -17,6 +17,7 @@ from stackroom.aws import session
 from stackroom.catalogs import metering
 from stackroom.model.caps import Caps
 from stackroom.model.usage import NO_CATALOG, Used
+from stackroom.runs.lease import RunExecution
 from stackroom_console.console import Console
 from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION
@@ -268,3 +269,36 @@ def test_users_beyond_the_first_page_are_on_the_next(
     assert pages == [["ann", "bob+1"], ["cy", "dora"], ["eve"]]
     assert path == ""
     assert '<a href="/operations#month-title">First users</a>' in text
+
+
+def test_commands_pause_and_retry_ingestion_of_this_deployment(
+    olga: Browser, board: Any, console: Console
+) -> None:
+    text = olga.get("/operations").text
+    pause, resume, retry = (
+        unescape(re.findall(f'<code id="{name}">(.*?)</code>', text, re.S)[0])
+        for name in ("pause", "resume", "retry")
+    )
+
+    assert pause.startswith("export AWS_DEFAULT_REGION=us-east-1\n")
+    assert "--function-name stackroom-inspect " in pause
+    assert pause.replace("--no-enabled", "--enabled") == resume
+    assert retry.splitlines() == [
+        "stackroom --deployment prod retry --user NAME",
+        "stackroom --deployment prod reconcile",
+    ]
+
+
+def test_run_that_failed_is_the_one_whose_log_is_printed(
+    olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
+) -> None:
+    dropped(pipeline, "alice", new_catalog(alice, "Research"), "a.txt", "Waits.")
+    overview = console.services.operations.overview()
+    [run] = overview.runs or ()
+    failed = replace(run, name="other-1", arn=f"{run.arn}-other", status="FAILED")
+
+    def inspected(*runs: RunExecution) -> str:
+        return operations_page.shown_to("olga", console, replace(overview, runs=runs)).inspected.arn
+
+    assert inspected(run) == run.arn
+    assert inspected(run, failed) == failed.arn

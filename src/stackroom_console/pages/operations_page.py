@@ -23,6 +23,7 @@ from stackroom.runs.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
 from stackroom.tools.texts import counted, figure
 from stackroom_console.console import Console
+from stackroom_console.pages.operator_commands import OperatorCommands
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import Watch, render, watch
 from stackroom_console.request import Request
@@ -76,6 +77,7 @@ class ShownOperations:
     names: dict[str, str]
     reader: str
     is_local: bool
+    commands: OperatorCommands
     after: str | None = None
     users_after: str | None = None
 
@@ -129,6 +131,12 @@ class ShownOperations:
             for each in (() if backlog is None else backlog.failures)
             if each.is_unusable is unusable
         ]
+
+    @property
+    def inspected(self) -> RunExecution:
+        """The run whose log the page says how to print: one that failed, or the newest."""
+        runs = self.overview.runs or ()
+        return next(iter(_broken(runs)), runs[0])
 
     @property
     def runs(self) -> list[ShownExecution]:
@@ -246,11 +254,15 @@ def shown_to(
     after: str | None = None,
     users_after: str | None = None,
 ) -> ShownOperations:
+    services = console.services
+    region = services.executions.state_machine_arn.split(":")[3]
+    project = services.settings.need("dashboard_name").removesuffix(f"-{region}")
     return ShownOperations(
         overview=overview,
         names=_names(overview),
         reader=reader,
         is_local=not console.is_secure,
+        commands=OperatorCommands.of(console.connection, project=project, region=region),
         after=after,
         users_after=users_after,
     )
