@@ -202,6 +202,12 @@ def test_reason_given_by_the_bucket_is_shown(signed_in: SignedIn, tmp_path: Path
     expect(zoe.page.locator("#uploads").get_by_role("alert")).to_contain_text(
         "The file could not be stored (status 507). The disk has 0.2 MB left."
     )
+    bar = zoe.page.get_by_label("Upload of one.txt")
+    bar.evaluate("bar => { bar.value = 60; }")  # as a real upload that was cut off leaves it
+    zoe.page.route("**/uploads", lambda _: None)  # it starts again, and has sent nothing yet
+    zoe.page.get_by_role("button", name="Retry one.txt").click()
+    expect(bar).to_be_visible()
+    expect(bar).to_have_js_property("value", 0)
 
 
 def written(folder: Path, *names: str) -> list[Path]:

@@ -128,6 +128,7 @@
     tryAgain() {
       this.settle("Queued");
       this.bar.hidden = false;
+      this.bar.value = 0;
       this.replace = this.replace || this.again === "replace";
       enqueue(this);
     }
