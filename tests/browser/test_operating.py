@@ -9,7 +9,7 @@ from tests.browser.conftest import SignedIn
 from tests.e2e.people import Person
 
 
-def test_ingestion_is_paused_and_resumed_by_the_lines_that_operations_shows(
+def test_commands_on_operations_pause_and_resume_ingestion(
     signed_in: SignedIn, instance: Instance
 ) -> None:
     visitor = signed_in("operates-pause", "operators")
