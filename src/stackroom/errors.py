@@ -165,19 +165,19 @@ class Illegible(Unreadable):
 
 
 class ObjectRefused(Rejected):
-    """An object can't be read. `why` is the reason to show to its owner."""
+    """An object can't be read. `reason` is the reason to show to its owner."""
 
-    def __init__(self, key: str, why: str) -> None:
-        super().__init__(f"{key!r}: {why}")
-        self.why = why
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key!r}: {reason}")
+        self.reason = reason
 
 
 class DocumentsRefused(Rejected):
-    """A knowledge base will never take any of a call's documents; `why` in its words."""
+    """A knowledge base will never take any of a call's documents; `reason` in its words."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"refused by the knowledge base: {why}")
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"refused by the knowledge base: {reason}")
+        self.reason = reason
 
 
 class MissingIdentity(Rejected):
@@ -236,20 +236,20 @@ class WebhookRefused(Rejected):
 
 
 class AgentUnfinished(Rejected):
-    def __init__(self, why: str) -> None:
-        super().__init__(f"the agent has no answer: {why}")
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the agent has no answer: {reason}")
+        self.reason = reason
 
 
 class ModelRefused(Rejected):
     """
-    A model refused a request. `why` is in the model's words, which may repeat the request: for the
-    caller alone.
+    A model refused a request. `reason` is in the model's words, which may repeat the request: it is
+    for the caller alone.
     """
 
-    def __init__(self, code: str, why: str) -> None:
-        super().__init__(f"the model takes no such request ({code}): {why}")
-        self.why = why
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(f"the model takes no such request ({code}): {reason}")
+        self.reason = reason
 
 
 class Unavailable(StackroomError):

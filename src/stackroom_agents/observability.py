@@ -47,18 +47,18 @@ class ObservedRetrieval:
     is_observed: bool = False
 
     def search(
-        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+        self, request: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer:
         started = time.perf_counter()
         try:
-            answer = self.retrieval.search(asked, caller, deadline=deadline)
+            answer = self.retrieval.search(request, caller, deadline=deadline)
         except StackroomError as error:
             self._tell_failure(error)
-            self._tell(asked, results=0, started=started)
+            self._tell(request, results=0, started=started)
             raise
         for knowledge_base_id, reason in answer.failures.items():
             _tell_silence(knowledge_base_id, reason)
-        self._tell(asked, results=len(answer.results), started=started)
+        self._tell(request, results=len(answer.results), started=started)
         if self.is_observed:
             for each in answer.figures:
                 measure(each)
@@ -70,12 +70,12 @@ class ObservedRetrieval:
             _tell_silence(knowledge_base_id, reason)
         logger.error("search failed", extra={"error_type": type(error).__name__})
 
-    def _tell(self, asked: SearchArguments, *, results: int, started: float) -> None:
+    def _tell(self, request: SearchArguments, *, results: int, started: float) -> None:
         if not self.is_observed:
             return
         fields = {
-            "query": asked.query,
-            "target": asked.knowledge_base_id or _ALL,
+            "query": request.query,
+            "target": request.knowledge_base_id or _ALL,
             "result_count": results,
             "latency_ms": round((time.perf_counter() - started) * 1000),
         }

@@ -84,7 +84,7 @@ class StrandsConversations:
         try:
             self._talk(brief, listener, stop)
         except ModelRefused as error:
-            if _NO_STREAM not in error.why or brief.model in self.whole:
+            if _NO_STREAM not in error.reason or brief.model in self.whole:
                 raise
             self.whole.add(brief.model)
             self._talk(brief, listener, stop)

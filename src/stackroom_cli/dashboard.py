@@ -38,13 +38,13 @@ class NoDashboard(LocalModeError):
 def dashboard(site: Site, *, hours: float | None, watch: bool, output: Output) -> None:
     out = output.people
     if not watch:
-        shown = read(site, hours)
-        out.print(drawn(shown))
-        output.answer(answer(shown))
+        board = read(site, hours)
+        out.print(render(board))
+        output.answer(answer(board))
         return
     with Live(console=out, auto_refresh=False, vertical_overflow="visible") as live:
         while True:
-            live.update(drawn(read(site, hours)), refresh=True)
+            live.update(render(read(site, hours)), refresh=True)
             time.sleep(_PAUSE)
 
 
@@ -64,24 +64,24 @@ def read(site: Site, hours: float | None = None) -> Board:
         raise NoDashboard(name, site.project) from None
 
 
-def answer(shown: Board) -> DashboardAnswer:
+def answer(board: Board) -> DashboardAnswer:
     return DashboardAnswer(
-        dashboard=shown.name,
-        start=shown.start,
-        end=shown.end,
-        alarms=dict(shown.alarms),
-        alarms_trouble=shown.alarms_trouble or None,
+        dashboard=board.name,
+        start=board.start,
+        end=board.end,
+        alarms=dict(board.alarms),
+        alarms_trouble=board.alarms_trouble or None,
         widgets=[
             WidgetTold(title=each.title, lines=[_line_answer(line) for line in each.lines])
-            for each in shown.graphs
+            for each in board.graphs
         ],
     )
 
 
-def drawn(shown: Board) -> RenderableType:
-    hours = (shown.end - shown.start).total_seconds() / 3600
-    head = Text(f"{shown.name}: the last {hours:g} h, until {shown.end:%Y-%m-%d %H:%M} UTC")
-    return Group(head, *_alarms(shown.alarms, shown.alarms_trouble), *_tables(shown))
+def render(board: Board) -> RenderableType:
+    hours = (board.end - board.start).total_seconds() / 3600
+    head = Text(f"{board.name}: the last {hours:g} h, until {board.end:%Y-%m-%d %H:%M} UTC")
+    return Group(head, *_alarms(board.alarms, board.alarms_trouble), *_tables(board))
 
 
 def _alarms(states: Mapping[str, str | None], trouble: str) -> Iterator[RenderableType]:
@@ -96,8 +96,8 @@ def _alarms(states: Mapping[str, str | None], trouble: str) -> Iterator[Renderab
             yield Text(f"{label}: {', '.join(names)}", style=_STATES.get(label, "dim"))
 
 
-def _tables(shown: Board) -> Iterator[RenderableType]:
-    for graph in shown.graphs:
+def _tables(board: Board) -> Iterator[RenderableType]:
+    for graph in board.graphs:
         yield Text(f"\n{graph.title}", style="bold")
         lines = [each for each in graph.lines if each.series or each.trouble]
         if not lines:
@@ -109,29 +109,29 @@ def _tables(shown: Board) -> Iterator[RenderableType]:
             table.add_column(column, justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
         for each in lines:
-            table.add_row(*_row(each, shown))
+            table.add_row(*_row(each, board))
         yield table
 
 
-def _row(reading: Reading, shown: Board) -> Iterable[RenderableType]:
+def _row(reading: Reading, board: Board) -> Iterable[RenderableType]:
     label = Text(one_line(reading.label))
     if reading.trouble:
         return label, "", "", "", Text(one_line(reading.trouble), style="red")
     values = list(reading.series.values())
-    course = Text(_course(reading, shown), style="cyan")
+    course = Text(_course(reading, board), style="cyan")
     return label, figure(values[-1]), figure(min(values)), figure(max(values)), course
 
 
-def _course(reading: Reading, shown: Board) -> str:
+def _course(reading: Reading, board: Board) -> str:
     """
     Draw a line's maximum in each part of the period as a row of bars; blank where there is no
     figure.
     """
     most = max(*reading.series.values(), 0.0)
-    span = (shown.end - shown.start) / _WIDTH
+    span = (board.end - board.start) / _WIDTH
     parts: dict[int, float] = {}
     for moment, value in reading.series.items():
-        at = min(_WIDTH - 1, max(0, int((moment - shown.start) / span)))
+        at = min(_WIDTH - 1, max(0, int((moment - board.start) / span)))
         parts[at] = max(value, parts.get(at, value))
     return "".join(_bar(parts[at], most) if at in parts else " " for at in range(_WIDTH))
 

@@ -62,7 +62,7 @@ def _delete_documents(
 ) -> DeleteAnswer:
     documents = DocumentLookup.among(services).chosen(targets, user=user, catalog=catalog)
     deletions = removals_of(services)
-    asked: list[Receipt] = []
+    receipts: list[Receipt] = []
     removed: list[str] = []
     for document in documents:
         if is_unplaced(document.catalog_id):
@@ -71,13 +71,13 @@ def _delete_documents(
             removed.append(document.s3_key)
             continue
         owner = document.s3_key.partition("/")[0]
-        asked.append(deletions.delete_document(owner, document.catalog_id, document.document_id))
-    if asked:
+        receipts.append(deletions.delete_document(owner, document.catalog_id, document.document_id))
+    if receipts:
         if wait:
-            asked = _closed(services, asked, out)
-        out.print(receipts_text(asked))
-        _tell_of_open(out, asked)
-    return DeleteAnswer(receipts=asked, removed=removed)
+            receipts = _closed(services, receipts, out)
+        out.print(receipts_text(receipts))
+        _tell_of_open(out, receipts)
+    return DeleteAnswer(receipts=receipts, removed=removed)
 
 
 def _delete_catalog(
@@ -93,24 +93,24 @@ def _delete_catalog(
     while not deletion.is_asked_for:
         out.print("… continuing with further documents")
         deletion = deletions.delete_catalog(catalog.user_id, catalog.catalog_id)
-    asked = _receipts(services, catalog.user_id, deletion.receipt_ids)
+    receipts = _receipts(services, catalog.user_id, deletion.receipt_ids)
     if wait:
-        asked = _closed(services, asked, out)
+        receipts = _closed(services, receipts, out)
         _wait_until_gone(services, catalog, out)
-    if 0 < len(asked) <= _MOST_SHOWN:
-        out.print(receipts_text(asked))
-    closed = sum(not each.is_open for each in asked)
+    if 0 < len(receipts) <= _MOST_SHOWN:
+        out.print(receipts_text(receipts))
+    closed = sum(not each.is_open for each in receipts)
     out.print(
         escape(
-            f"{closed} of {len(asked)} receipts closed; see: "
+            f"{closed} of {len(receipts)} receipts closed; see: "
             f"stackroom receipts --user {catalog.user_id}"
         )
     )
-    _tell_of_open(out, asked)
+    _tell_of_open(out, receipts)
     now = services.stores.catalogs.get(catalog.catalog_id)
     out.print(escape(f"{catalog.user_id}/{catalog.name} {_outcome(now)}"))
     return DeleteAnswer(
-        receipts=asked,
+        receipts=receipts,
         catalog=catalog.catalog_id,
         catalog_status=now.status if now is not None else None,
     )
@@ -129,9 +129,9 @@ def _receipts(services: SiteServices, user_id: str, receipt_ids: Iterable[str]) 
     return [each for each in found if each is not None]
 
 
-def _closed(services: SiteServices, asked: Sequence[Receipt], out: Console) -> list[Receipt]:
+def _closed(services: SiteServices, receipts: Sequence[Receipt], out: Console) -> list[Receipt]:
     """Return the same receipts, once every removal is verified or superseded."""
-    now = {each.receipt_id: each for each in asked}
+    now = {each.receipt_id: each for each in receipts}
     with counting(out, "removing", len(now)) as advance:
         while True:
             for each in [each for each in now.values() if each.is_open]:
@@ -153,8 +153,8 @@ def _wait_until_gone(services: SiteServices, catalog: Catalog, out: Console) -> 
         advance(1)
 
 
-def _tell_of_open(out: Console, asked: Sequence[Receipt]) -> None:
-    if left := sum(each.is_open for each in asked):
+def _tell_of_open(out: Console, receipts: Sequence[Receipt]) -> None:
+    if left := sum(each.is_open for each in receipts):
         out.print(
             f"searches may still find {left}, until their receipts are closed; see: stackroom "
             "receipts"

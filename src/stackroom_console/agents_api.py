@@ -9,7 +9,10 @@ from starlette.responses import JSONResponse, Response
 from stackroom.errors import KnowledgeBaseNotFound, NotFound
 from stackroom_agents.user_agents.agent import Agent
 from stackroom_agents.user_agents.agents import AgentChanges, AgentDefinition
-from stackroom_agents.user_agents.available import MOST_LISTED, AvailableKnowledgeBase
+from stackroom_agents.user_agents.available_knowledge_bases import (
+    MOST_LISTED,
+    AvailableKnowledgeBase,
+)
 from stackroom_agents.user_agents.links import LinkChanges, NewLink
 from stackroom_agents.user_agents.runs import NewRun
 from stackroom_console.ids import agent_id, run_id

@@ -151,16 +151,16 @@ class DeploymentFailed(LocalModeError):
 
 
 class NotStabilised(LocalModeError):
-    def __init__(self, what: str, wanted: str, status: str, reasons: list[str]) -> None:
+    def __init__(self, what: str, expected: str, status: str, reasons: list[str]) -> None:
         why = f": {' '.join(reasons)}" if reasons else ""
-        super().__init__(f"{what} was not {wanted}: its status is {status}{why}")
+        super().__init__(f"{what} was not {expected}: its status is {status}{why}")
 
 
 class OfAnotherType(LocalModeError):
-    def __init__(self, name: str, there: str, wanted: str) -> None:
+    def __init__(self, name: str, current_type: str, declared_type: str) -> None:
         super().__init__(
-            f"knowledge base {name!r} exists with type {there}, which can't be changed to {wanted};"
-            " start as before, in another --state-dir, or with --fresh"
+            f"knowledge base {name!r} exists with type {current_type}, which can't be changed to"
+            f" {declared_type}; start as before, in another --state-dir, or with --fresh"
         )
 
 

@@ -16,7 +16,7 @@ from stackroom_agents.user_agents.agent_repositories import Brief, Listener, Mod
 from stackroom_agents.user_agents.agent_run import AgentRun
 from stackroom_agents.user_agents.agents import AgentDefinition, Agents, Models
 from stackroom_agents.user_agents.asking import Asking
-from stackroom_agents.user_agents.available import (
+from stackroom_agents.user_agents.available_knowledge_bases import (
     AvailableKnowledgeBase,
     AvailableKnowledgeBases,
 )

@@ -24,7 +24,7 @@ from stackroom_agents.user_agents.agents import (
     Agents,
     Models,
 )
-from stackroom_agents.user_agents.available import (
+from stackroom_agents.user_agents.available_knowledge_bases import (
     AvailableKnowledgeBase,
     AvailableKnowledgeBases,
 )

@@ -74,8 +74,8 @@ class Components:
         self.parser = parser
         self.memory_indexes = MemoryIndexes(store)
         self.assumptions = assumptions or Assumptions()
-        self.own = of_vector(self.assumptions)
-        self.text_searches = TextSearches(store, clock, self.own)
+        self.own_keys = of_vector(self.assumptions)
+        self.text_searches = TextSearches(store, clock, self.own_keys)
         self.vectors = vectors(self.memory_indexes)
         self.faults = faults or Faults()
         self.model = model
@@ -87,7 +87,7 @@ class Components:
             drafts=DraftReader(objects=objects, parser=parser),
             embedder=embedder,
             faults=self.faults,
-            own=self.own,
+            own_keys=self.own_keys,
         )
 
 
@@ -162,7 +162,7 @@ def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
         embedder=embedder,
         screening=screening,
         reranking=reranking,
-        own=parts.own,
+        own_keys=parts.own_keys,
     )
     conversations = Conversations(
         screening=screening,
@@ -209,10 +209,15 @@ def _vector_handlers(parts: Components) -> Mapping[str, Handler]:
     indexes = VectorIndexes(
         buckets=buckets, searches=searches, forget_index=parts.vectors.forget_index
     )
-    memory, own = parts.memory_indexes, parts.own
-    items = VectorItems(store=store, clock=clock, indexes=indexes, memory=memory, own=own)
+    memory, own_keys = parts.memory_indexes, parts.own_keys
+    items = VectorItems(store=store, clock=clock, indexes=indexes, memory=memory, own_keys=own_keys)
     queries = VectorQueries(
-        store=store, clock=clock, indexes=indexes, searches=searches, memory=memory, own=own
+        store=store,
+        clock=clock,
+        indexes=indexes,
+        searches=searches,
+        memory=memory,
+        own_keys=own_keys,
     )
     return {
         "s3vectors.CreateVectorBucket": buckets.create,

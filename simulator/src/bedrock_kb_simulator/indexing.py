@@ -156,7 +156,7 @@ class Indexing:
     drafts: DraftReader
     embedder: Embedder
     faults: Faults
-    own: OwnKeys
+    own_keys: OwnKeys
 
     def index(self, destination: Destination, draft: Draft, *, stop: Signal) -> Outcome:
         """Index a document with all its passages, or none. Raises Unindexable or Stopped."""
@@ -171,9 +171,13 @@ class Indexing:
         if not keyed:
             raise Unindexable(rules.FILE_UNREADABLE.message)
         refuse_excess(index, values, keyed[0][0])
-        if self.own.custom_tells is CustomTells.LOCATION and draft.uri and not index.is_managed:
+        if (
+            self.own_keys.custom_tells is CustomTells.LOCATION
+            and draft.uri
+            and not index.is_managed
+        ):
             values = {**values, SOURCE_URI: draft.uri}  # rule retrieve.custom-location
-        written = partial(self.own.written, owner)
+        written = partial(self.own_keys.written, owner)
         refusals = {
             key: refusal(index, key, written(key, chunk.text, values, parent=chunk.parent))
             for key, chunk in keyed
@@ -225,7 +229,7 @@ class Indexing:
         texts = self.vectors.texts(owner)
         if texts:
             refuse_excess(index, values, next(iter(texts)))
-        written = partial(self.own.written, owner)
+        written = partial(self.own_keys.written, owner)
         refusals = {
             key: refusal(index, key, written(key, text, values, parent=parent))
             for key, (text, parent) in texts.items()

@@ -88,11 +88,11 @@ def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:
 
 
 def metadata_of(
-    key: str, owner: Owner, text: str, attributes: str, *, parent: str | None, own: OwnKeys
+    key: str, owner: Owner, text: str, attributes: str, *, parent: str | None, own_keys: OwnKeys
 ) -> dict[str, Any]:
     """Return all metadata of a stored vector; one from PutVectors has no data source."""
     given: dict[str, Any] = loaded(attributes)
-    return own.written(owner, key, text, given, parent=parent) if owner[0] else given
+    return own_keys.written(owner, key, text, given, parent=parent) if owner[0] else given
 
 
 def refuse_excess(index: Index, attributes: dict[str, Value], key: str) -> None:

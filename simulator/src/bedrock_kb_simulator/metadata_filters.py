@@ -182,11 +182,11 @@ class DocumentFilter:
     """
 
     condition: Filter | None
-    own: OwnKeys = OF_VECTOR
+    own_keys: OwnKeys = OF_VECTOR
 
     def __call__(self, owner: Owner, attributes: dict[str, Value]) -> bool:
         return self.condition is None or matches(
-            self.condition, {**attributes, **self.own.of(owner)}
+            self.condition, {**attributes, **self.own_keys.of(owner)}
         )
 
 

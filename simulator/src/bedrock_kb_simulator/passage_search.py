@@ -117,8 +117,8 @@ def _between(similarity: float, shared: float) -> float:
     return (max(0.0, similarity) + shared) / 2
 
 
-def _word_share(asked: set[str], present: set[str]) -> float:
-    return len(asked & present) / len(asked) if asked else 0.0
+def _word_share(query_words: set[str], present: set[str]) -> float:
+    return len(query_words & present) / len(query_words) if query_words else 0.0
 
 
 def _words(text: str) -> set[str]:
@@ -155,7 +155,7 @@ class Retrieval:
     embedder: Embedder
     screening: Screening
     reranking: Reranking
-    own: OwnKeys
+    own_keys: OwnKeys
 
     def retrieve(self, parameters: Parameters) -> Parameters:
         """Answer Retrieve, under a guardrail if one is named: rule retrieve.guardrail."""
@@ -175,7 +175,7 @@ class Retrieval:
         start = start_of(parameters, clock=self.clock, rule=rules.RETRIEVE_TOKEN)
         verdict = guard.judge(arguments[1], Side.INPUT) if guard else None
         hits = [] if verdict and verdict.blocked else self.hits(*arguments)
-        shown = managed_result if is_managed(home) else partial(reference, own=self.own)
+        shown = managed_result if is_managed(home) else partial(reference, own_keys=self.own_keys)
         page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
         if end < len(hits):
@@ -218,7 +218,7 @@ class Retrieval:
         search = configuration.get("vectorSearchConfiguration") or {}
         query = normalise(self.embedder.embed_question(text)[: index.dimension])
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
-        document_filter = metadata_filters.DocumentFilter(search.get("filter"), self.own)
+        document_filter = metadata_filters.DocumentFilter(search.get("filter"), self.own_keys)
         found = self.vectors.search(knowledge_base_id, query, limit, document_filter)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
@@ -244,7 +244,7 @@ class Retrieval:
     def _managed_hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
         """Return the best passages of a checked request, best first."""
         search = configuration.get("managedSearchConfiguration") or {}
-        document_filter = metadata_filters.DocumentFilter(search.get("filter"), own=OF_MANAGED)
+        document_filter = metadata_filters.DocumentFilter(search.get("filter"), own_keys=OF_MANAGED)
         meaning = normalise(self.embedder.embed_question(text))
         near = self.vectors.search(home["id"], meaning, _CANDIDATES, document_filter)
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
@@ -254,10 +254,10 @@ class Retrieval:
         return _scale_scores(found) if search.get("rerankingModelType") == "NONE" else found
 
 
-def reference(hit: Hit, own: OwnKeys) -> dict[str, Any]:
+def reference(hit: Hit, own_keys: OwnKeys) -> dict[str, Any]:
     """Return a passage as Retrieve shows it; S3 Vectors has no page key."""
-    result = _result(hit, own.of_vector(hit.owner, hit.key))
-    if own.custom_tells is CustomTells.NEITHER:  # rule retrieve.custom-location
+    result = _result(hit, own_keys.of_vector(hit.owner, hit.key))
+    if own_keys.custom_tells is CustomTells.NEITHER:  # rule retrieve.custom-location
         result["location"].pop("customDocumentLocation", None)
     return result
 
@@ -267,7 +267,7 @@ def managed_result(hit: Hit) -> dict[str, Any]:
     return {**_result(hit, OF_MANAGED.of(hit.owner)), "documentId": hit.owner[1]}
 
 
-def _result(hit: Hit, own: Mapping[str, Value]) -> dict[str, Any]:
+def _result(hit: Hit, own_keys: Mapping[str, Value]) -> dict[str, Any]:
     identifier = hit.owner[1]
     location: dict[str, Any] = {"type": "CUSTOM", "customDocumentLocation": {"id": identifier}}
     if identifier.startswith("s3://"):
@@ -275,7 +275,7 @@ def _result(hit: Hit, own: Mapping[str, Value]) -> dict[str, Any]:
     return {
         "content": {"type": "TEXT", "text": hit.text},
         "location": location,
-        "metadata": {**hit.attributes, **own},
+        "metadata": {**hit.attributes, **own_keys},
     }
 
 

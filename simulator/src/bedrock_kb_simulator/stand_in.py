@@ -289,10 +289,12 @@ def _continues(before: str, line: str, *, is_full: bool) -> bool:
     return before.endswith((",", "、")) or begins_small or is_full
 
 
-def _likeliest(question: str, sentences: Sequence[str], most: int) -> list[str]:
+def _likeliest(question: str, sentences: Sequence[str], limit: int) -> list[str]:
     """Return the sentences with most of the question's words; ties keep their order."""
-    asked = set(_words(question))
-    return sorted(sentences, key=lambda each: -len(asked.intersection(_words(each))))[:most]
+    question_words = set(_words(question))
+    return sorted(sentences, key=lambda each: -len(question_words.intersection(_words(each))))[
+        :limit
+    ]
 
 
 def _words(text: str) -> list[str]:

@@ -80,10 +80,10 @@ class TextSearch:
 
 
 class TextSearches:
-    def __init__(self, store: Store, clock: Clock, own: OwnKeys) -> None:
+    def __init__(self, store: Store, clock: Clock, own_keys: OwnKeys) -> None:
         self._store = store
         self._clock = clock
-        store.define(_WORDS, 7, partial(_words, own))
+        store.define(_WORDS, 7, partial(_words, own_keys))
 
     def of(self, index_arn: str) -> dict[str, TextSearch]:
         """Return the searches of an index by metadata key."""
@@ -206,13 +206,13 @@ def _words_of(number: int, row: str) -> str:
     return f"{_WORDS}({key}, {language}, {_OF_ROW.format(row)})"
 
 
-def _words(own: OwnKeys, metadata_key: str, language: str | None, *stored: str) -> str | None:
+def _words(own_keys: OwnKeys, metadata_key: str, language: str | None, *stored: str) -> str | None:
     """Return the searchable text of a vector under this key: rule text-search.values."""
     key, data_source_id, identifier, text, attributes = stored
     if metadata_key == BEDROCK_TEXT and data_source_id:
         return space_words(text, language)
     owner = (data_source_id, identifier)
-    metadata = metadata_of(key, owner, text, attributes, parent=None, own=own)
+    metadata = metadata_of(key, owner, text, attributes, parent=None, own_keys=own_keys)
     value = metadata.get(metadata_key)
     if isinstance(value, list):
         value = "\n".join(each for each in value if isinstance(each, str))

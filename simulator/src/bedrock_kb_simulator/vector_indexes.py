@@ -130,7 +130,7 @@ class VectorIndexes:
                 raise rules.INDEX_TAKEN.broken()
             body = {member: parameters[member] for member in _KEPT if parameters.get(member)}
             metadata = dict(body.pop("metadataConfiguration", None) or {})
-            asked = metadata.pop(_CONFIGURATIONS, None) or []
+            configurations = metadata.pop(_CONFIGURATIONS, None) or []
             row = {
                 "arn": arn,
                 "bucket": bucket["name"],
@@ -145,8 +145,8 @@ class VectorIndexes:
                 "created_at": self.buckets.clock.now().isoformat(),
             }
             store.insert("vector_indexes", row)
-            if asked:
-                self._add(self.row(parameters), asked)
+            if configurations:
+                self._add(self.row(parameters), configurations)
             self.buckets.tags.put(arn, parameters.get("tags"))
         return {"indexArn": arn}
 
@@ -239,8 +239,11 @@ class VectorIndexes:
         if moment(bucket["created_at"]) >= _ALWAYS_ENHANCED_SINCE or self.searches.of(row["arn"]):
             raise rules.INDEX_CLASSIC.broken()
 
-    def _add(self, row: Row, asked: Sequence[dict[str, str]]) -> None:
-        keys, present = [each["metadataKey"] for each in asked], self.searches.of(row["arn"])
+    def _add(self, row: Row, configurations: Sequence[dict[str, str]]) -> None:
+        keys, present = (
+            [each["metadataKey"] for each in configurations],
+            self.searches.of(row["arn"]),
+        )
         if mode_of(row) != "ENHANCED":
             raise rules.TEXT_SEARCH_ENHANCED.broken()
         if len(set(keys)) < len(keys):
@@ -250,7 +253,7 @@ class VectorIndexes:
                 raise rules.TEXT_SEARCH_TAKEN.broken(key=key)
         if len(present) + len(keys) > rules.TEXT_SEARCH_KEYS.limit:
             raise rules.TEXT_SEARCH_KEYS.broken()
-        for each in asked:
+        for each in configurations:
             self.searches.add(row["arn"], each["metadataKey"], each.get("language"))
 
     def _remove(self, row: Row, keys: Sequence[str]) -> None:

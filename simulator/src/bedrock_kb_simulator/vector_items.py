@@ -74,10 +74,10 @@ def rows_of(store: Store, numbers: Sequence[int]) -> dict[int, Row]:
     return {row["id"]: row for row in rows}
 
 
-def metadata_in(row: Row, own: OwnKeys) -> dict[str, Any]:
+def metadata_in(row: Row, own_keys: OwnKeys) -> dict[str, Any]:
     owner = (row["data_source_id"], row["identifier"])
     return metadata_of(
-        row["key"], owner, row["text"], row["attributes"], parent=row["parent"], own=own
+        row["key"], owner, row["text"], row["attributes"], parent=row["parent"], own_keys=own_keys
     )
 
 
@@ -136,7 +136,7 @@ class VectorItems:
     clock: Clock
     indexes: VectorIndexes
     memory: MemoryIndexes
-    own: OwnKeys
+    own_keys: OwnKeys
 
     def put(self, parameters: Parameters) -> Parameters:
         """Store all vectors or none; a vector with a known key replaces that one."""
@@ -171,7 +171,9 @@ class VectorItems:
             vectors.append(self._response_item(row, index, parameters))
             last = row["key"]
             size += (
-                len(last) + 4 * index.dimension + len(dumped(metadata_in(row, self.own)).encode())
+                len(last)
+                + 4 * index.dimension
+                + len(dumped(metadata_in(row, self.own_keys)).encode())
             )
         return {"vectors": vectors}
 
@@ -247,7 +249,7 @@ class VectorItems:
         if parameters.get("returnData"):
             shown["data"] = shown_vector(row["vector"], index)
         if parameters.get("returnMetadata"):
-            shown["metadata"] = metadata_in(row, self.own)
+            shown["metadata"] = metadata_in(row, self.own_keys)
         return shown
 
 
@@ -261,7 +263,7 @@ class VectorQueries:
     indexes: VectorIndexes
     searches: TextSearches
     memory: MemoryIndexes
-    own: OwnKeys
+    own_keys: OwnKeys
 
     def query(self, parameters: Parameters) -> Parameters:
         query = self._query(parameters)
@@ -365,7 +367,7 @@ class VectorQueries:
             return self._filter_candidates(memory.visible(unit, None), accepts)
 
         def accepted(owner: Owner, attributes: dict[str, Value]) -> bool:
-            shown = self.own.of(shown_owner(owner, attributes)) if owner[0] else {}
+            shown = self.own_keys.of(shown_owner(owner, attributes)) if owner[0] else {}
             return accepts({**attributes, **shown})
 
         return memory.visible(unit, accepted)
@@ -373,7 +375,7 @@ class VectorQueries:
     def _filter_candidates(self, candidates: Visible, accepts: Callable[[Any], bool]) -> Visible:
         """Filter candidates by all metadata of each vector."""
         rows = rows_of(self.store, candidates.rows.tolist())
-        kept = [number for number, row in rows.items() if accepts(metadata_in(row, self.own))]
+        kept = [number for number, row in rows.items() if accepts(metadata_in(row, self.own_keys))]
         return _some(candidates, np.flatnonzero(np.isin(candidates.rows, kept)))
 
     def _response_item(
@@ -385,7 +387,7 @@ class VectorQueries:
         if parameters.get("returnScores") and query.texts:
             shown["scores"] = _scores(found, query)
         if parameters.get("returnMetadata"):
-            shown["metadata"] = metadata_in(row, self.own)
+            shown["metadata"] = metadata_in(row, self.own_keys)
         return shown
 
 

@@ -40,9 +40,9 @@ CatalogOf = Callable[[str], Catalog | None]  # by its id; None if it doesn't exi
 class View(Protocol):
     """A part of what a caller may see, as large as one filter can describe."""
 
-    def filter(self, asked: Conditions = ()) -> Filter | None:
+    def filter(self, conditions: Conditions = ()) -> Filter | None:
         """
-        Return a filter for what of this part matches `asked`, too; None lets everything through.
+        Return a filter for what of this part matches `conditions`, too; None excludes nothing.
         """
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
@@ -73,8 +73,8 @@ class Tenant:
         """Return the owner of this catalog, restricted to it."""
         return cls(catalog.user_id, catalog.catalog_id, catalog.s3_prefix)
 
-    def filter(self, asked: Conditions = ()) -> Filter:
-        return all_of((*(Has(key, value) for key, value in self._attributes()), *asked))
+    def filter(self, conditions: Conditions = ()) -> Filter:
+        return all_of((*(Has(key, value) for key, value in self._attributes()), *conditions))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         inside = _inside(
@@ -108,8 +108,8 @@ class Member:
         """Return as many members as all groups of the caller need; none without groups."""
         return tuple(cls(caller.user_id, groups) for groups in _batches(caller.groups))
 
-    def filter(self, asked: Conditions = ()) -> Filter:
-        return all_of((any_of(Lists(SHARED, group) for group in self.groups), *asked))
+    def filter(self, conditions: Conditions = ()) -> Filter:
+        return all_of((any_of(Lists(SHARED, group) for group in self.groups), *conditions))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """Return passages of whichever owner the attributes name, if the source confirms it."""
@@ -126,8 +126,8 @@ class Everyone:
     If somebody linked one of ours by mistake, its documents have owners, and nobody else sees them.
     """
 
-    def filter(self, asked: Conditions = ()) -> Filter | None:
-        return all_of(asked) if asked else None
+    def filter(self, conditions: Conditions = ()) -> Filter | None:
+        return all_of(conditions) if conditions else None
 
     # ARG002: `catalog_of` is the protocol's; here nothing is owned
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:  # noqa: ARG002
@@ -152,8 +152,8 @@ class Readers:
         """Return as many readers as all groups of the caller need; none without groups."""
         return tuple(cls(listed_in, groups) for groups in _batches(caller.groups))
 
-    def filter(self, asked: Conditions = ()) -> Filter:
-        return all_of((any_of(Lists(self.listed_in, group) for group in self.groups), *asked))
+    def filter(self, conditions: Conditions = ()) -> Filter:
+        return all_of((any_of(Lists(self.listed_in, group) for group in self.groups), *conditions))
 
     # ARG002: `catalog_of` is the protocol's; here nothing is owned
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:  # noqa: ARG002
@@ -175,9 +175,9 @@ class Owned:
     user_id: str
     readers: Readers | None = None
 
-    def filter(self, asked: Conditions = ()) -> Filter:
+    def filter(self, conditions: Conditions = ()) -> Filter:
         others = () if self.readers is None else (self.readers.filter(),)
-        return all_of((Has(self.owner_in, self.user_id), *others, *asked))
+        return all_of((Has(self.owner_in, self.user_id), *others, *conditions))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         """Return passages by an attribute that the program filling the store writes, not users."""
@@ -231,8 +231,8 @@ class Leftovers:
     def of(cls, catalog: Catalog) -> Self:
         return cls(catalog.catalog_id, catalog.s3_prefix)
 
-    def filter(self, asked: Conditions = ()) -> Filter:
-        return all_of((Has(CATALOG, self.catalog_id), *asked))
+    def filter(self, conditions: Conditions = ()) -> Filter:
+        return all_of((Has(CATALOG, self.catalog_id), *conditions))
 
     def proven(self, passages: Iterable[Passage], *, catalog_of: CatalogOf) -> tuple[Passage, ...]:
         inside = _inside(passages, lambda each: each.attributes.get(CATALOG) == self.catalog_id)

@@ -62,13 +62,13 @@ class Arguments(BaseModel):
 
     @pydantic.model_validator(mode="before")
     @classmethod
-    def _read(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            raise ValueError(not_an_object(given))
+    def _read(cls, raw: Any) -> Any:
+        if not isinstance(raw, Mapping):
+            raise ValueError(not_an_object(raw))
         kinds = _kinds(cls)
         return {
             name: value if name in _DECISIONS else _typed(value, kinds.get(name))
-            for name, value in given.items()
+            for name, value in raw.items()
             if not cls._is_absent(name, value)
         }
 
@@ -125,18 +125,18 @@ class Tool(Generic[ArgumentsT]):
     description: str
     arguments: type[ArgumentsT]
 
-    def parse(self, given: object, *, called: Mapping[str, str] | None = None) -> ArgumentsT:
+    def parse(self, raw: object, *, called: Mapping[str, str] | None = None) -> ArgumentsT:
         """
         Raises ValidationError naming each wrong argument and what is allowed. `called` are the
         labels of a form's fields, by which people know the arguments.
         """
         try:
-            return self.arguments.model_validate(given)
+            return self.arguments.model_validate(raw)
         except pydantic.ValidationError as error:
             found = error.errors(include_url=False)
             labels = called or {}
             problems = dict.fromkeys(
-                self._problem(each, given, labels) for each in found[:_MOST_LISTED]
+                self._problem(each, raw, labels) for each in found[:_MOST_LISTED]
             )
             more = len(found) - _MOST_LISTED
             listed = [*problems, f"and {more} more"] if more > 0 else problems
@@ -150,7 +150,7 @@ class Tool(Generic[ArgumentsT]):
             "inputSchema": _reduced(self.arguments.model_json_schema()),
         }
 
-    def _problem(self, detail: ErrorDetails, given: object, labels: Mapping[str, str]) -> str:
+    def _problem(self, detail: ErrorDetails, raw: object, labels: Mapping[str, str]) -> str:
         message = detail["msg"].removeprefix("Value error, ")
         if not detail["loc"]:
             return message
@@ -161,7 +161,7 @@ class Tool(Generic[ArgumentsT]):
             return f"{argument}: no such argument. Allowed: {known}"
         # It was left out above for being blank, which is not what its caller did.
         is_missing = detail["type"] == "missing"
-        if is_missing and isinstance(given, Mapping) and given.get(argument) is not None:
+        if is_missing and isinstance(raw, Mapping) and raw.get(argument) is not None:
             message = "is empty"
         return f"{labels.get(argument, argument)}: {message}. Allowed: {field.description}"
 
@@ -204,16 +204,16 @@ def _reduced(schema: Mapping[str, Any]) -> dict[str, Any]:
 _PAIR = {"name", "value"}
 
 
-def by_name(given: object) -> object:
+def by_name(raw: object) -> object:
     """
     Return the object that a list of names and values represents, or the value as it is.
 
     Raises ValueError with a message for the caller.
     """
-    if not isinstance(given, list):
-        return given
+    if not isinstance(raw, list):
+        return raw
     named: dict[str, object] = {}
-    for each in given:
+    for each in raw:
         if not isinstance(each, Mapping) or set(each) != _PAIR or not isinstance(each["name"], str):
             raise ValueError('is a list of something else than {"name": "...", "value": ...}')
         if each["name"] in named:

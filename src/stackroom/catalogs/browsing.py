@@ -226,7 +226,7 @@ class Browsing:
         catalog_id: str,
         wanted: Wanted,
         groups: Mapping[str, Group],
-        there: Mapping[str, _Entry],
+        entries: Mapping[str, _Entry],
         known: Mapping[str, Document],
     ) -> dict[str, _Entry]:
         """
@@ -237,7 +237,7 @@ class Browsing:
         ids = [
             each
             for each, group in sorted(groups.items(), key=lambda pair: _RANKS[pair[1]])
-            if each not in there
+            if each not in entries
             and (wanted.group is group or (wanted.group is None and failures_first))
         ]
         records = [known[each] for each in ids if each in known]

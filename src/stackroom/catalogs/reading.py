@@ -94,7 +94,7 @@ class TextReading:
         except Unreadable as defect:
             return DocumentPages(document=document, unread=defect.reason)
         except ObjectRefused as refused:
-            return DocumentPages(document=document, unread=refused.why)
+            return DocumentPages(document=document, unread=refused.reason)
         return DocumentPages(document=document, pages=pages, is_earlier=is_earlier)
 
     def _kept(self, user_id: str, document: Document, text_id: str | None) -> tuple[Page, ...]:

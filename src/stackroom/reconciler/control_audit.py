@@ -62,14 +62,14 @@ class SourceAudit:
         knowledge_base_id = self.context.pool[number].knowledge_base_id
         # Before the data sources, because a slot is taken before its data source is created.
         holders = self.context.slots.holders(knowledge_base_id)
-        known = [
+        entry = [
             each
             for each in known_sources(self.context.inventory, knowledge_base_id)
             if catalog_named_in(each.name) and each.status != _DELETING
         ]
-        for each in known:
+        for each in entry:
             yield from isolate_failures(_where(each), self._of_source(each))
-        names = {each.name for each in known}
+        names = {each.name for each in entry}
         for catalog_id in sorted(holders):
             if not any(is_named_after(each, catalog_id) for each in names):
                 what = f"{knowledge_base_id}: {catalog_id}"
@@ -79,38 +79,38 @@ class SourceAudit:
         yield from isolate_failures(f"lost slots of {knowledge_base_id}", found)
         return str(number + 1) if number + 1 < len(self.context.pool) else None
 
-    def _of_source(self, known: KnownSource) -> Iterator[Discrepancy]:
-        where = _where(known)
-        if known.status in _BROKEN:
-            reasons = "; ".join((known.status, *known.reasons))
+    def _of_source(self, entry: KnownSource) -> Iterator[Discrepancy]:
+        where = _where(entry)
+        if entry.status in _BROKEN:
+            reasons = "; ".join((entry.status, *entry.reasons))
             yield report_unrepaired(Kind.BROKEN_DATA_SOURCE, f"{where}: {reasons}")
-        elif not self._is_owned(known):
+        elif not self._is_owned(entry):
             # A dry run opens no lost catalog again; then it had one.
             unless = ", unless its catalog is opened again" if self.context.mending.dry_run else ""
             yield from self.context.mending.mended(
                 Kind.ORPHAN_DATA_SOURCE,
                 where,
-                by=partial(self._remove, known),
+                by=partial(self._remove, entry),
                 remedy=f"{Kind.ORPHAN_DATA_SOURCE.remedy}{unless}",
             )
 
-    def _remove(self, known: KnownSource) -> None:
-        if self._is_owned(known):
-            raise RecordChanged(known.name)
-        there = known.source
+    def _remove(self, entry: KnownSource) -> None:
+        if self._is_owned(entry):
+            raise RecordChanged(entry.name)
+        there = entry.source
         if self.context.data_sources.remove(there.knowledge_base_id, there.data_source_id):
             return
         now = self.context.inventory.source(there.knowledge_base_id, there.data_source_id)
         if now is not None and now.status != _DELETING:
             raise LeftForLater("left for the next time: the knowledge base is in use")
 
-    def _is_owned(self, known: KnownSource) -> bool:
-        catalog_id = catalog_named_in(known.name)
+    def _is_owned(self, entry: KnownSource) -> bool:
+        catalog_id = catalog_named_in(entry.name)
         catalog = None if catalog_id is None else self.context.catalogs.get(catalog_id)
         if catalog is None:  # if it has objects, a catalog is about to be opened
-            return bool(known.prefix and self.context.inventory.objects(prefix=known.prefix).items)
+            return bool(entry.prefix and self.context.inventory.objects(prefix=entry.prefix).items)
         # One without a data source adopts it with its next run.
-        return catalog.data_source_id in (None, known.source.data_source_id)
+        return catalog.data_source_id in (None, entry.source.data_source_id)
 
     def _of_holder(
         self, knowledge_base_id: str, catalog_id: str, what: str
@@ -158,5 +158,5 @@ def known_sources(inventory: Inventory, knowledge_base_id: str) -> list[KnownSou
     return [each for each in found if each is not None]
 
 
-def _where(known: KnownSource) -> str:
-    return f"{known.source.knowledge_base_id}/{known.source.data_source_id} ({known.name})"
+def _where(entry: KnownSource) -> str:
+    return f"{entry.source.knowledge_base_id}/{entry.source.data_source_id} ({entry.name})"

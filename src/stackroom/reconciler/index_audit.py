@@ -133,14 +133,14 @@ class IndexAudit:
             return None
         member = self.context.pool[at.member]
         try:
-            there = self._next(at, member)
+            data_source = self._next(at, member)
         except Exception as error:
             if is_systemic(error):
                 raise
             yield Discrepancy.not_compared(f"data sources of {member.knowledge_base_id}", error)
-            there = None
-        if there is not None:
-            following: IndexPosition | None = yield from self._of_source(at, there)
+            data_source = None
+        if data_source is not None:
+            following: IndexPosition | None = yield from self._of_source(at, data_source)
         else:
             is_last = at.member + 1 == len(self.context.pool)
             following = None if is_last else IndexPosition(member=at.member + 1)
@@ -165,22 +165,22 @@ class IndexAudit:
         catalog = self.context.catalogs.get(catalog_id)
         return catalog if catalog is not None and catalog.source == known.source else None
 
-    def _of_source(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
-        source = there.source.data_source_id
+    def _of_source(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
+        source = data_source.source.data_source_id
         past = IndexPosition(member=at.member, after=source)
         if at.source != source:
             at = self._begun(at, source)
         try:
-            following = yield from self._read(at, there)
+            following = yield from self._read(at, data_source)
         except ListingExpired as expired:
             if at.expired < _MOST_EXPIRED:
                 return self._begun(at, source, expired=at.expired + 1)
-            yield Discrepancy.not_compared(str(there), expired)
+            yield Discrepancy.not_compared(str(data_source), expired)
             return past
         except Exception as error:
             if is_systemic(error):
                 raise
-            yield Discrepancy.not_compared(str(there), error)
+            yield Discrepancy.not_compared(str(data_source), error)
             return past
         return following or past
 
@@ -194,30 +194,30 @@ class IndexAudit:
             expired=expired,
         )
 
-    def _read(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+    def _read(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
         match at.reading:
             case IndexReading.LISTING:
-                return (yield from self._listed(at, there))
+                return (yield from self._listed(at, data_source))
             case IndexReading.RECORDS:
-                return (yield from self._recorded(at, there))
+                return (yield from self._recorded(at, data_source))
             case IndexReading.SUSPECTS:
-                return (yield from self._met(at, there))
+                return (yield from self._met(at, data_source))
             case IndexReading.REST:
-                return (yield from self._rest(at, there))
+                return (yield from self._rest(at, data_source))
 
-    def _listed(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+    def _listed(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
         """Fetch and compare a page of the listing."""
         listed, others = list[str](), set(at.suspects)
         for _ in range(PAGES):
-            page = self.context.inventory.indexed(there.source, at.page)
+            page = self.context.inventory.indexed(data_source.source, at.page)
             if page is None:
                 return None
             for each in page.items:
-                name, detail = there.document_id_of(each), each.detail
-                if there.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
+                name, detail = data_source.document_id_of(each), each.detail
+                if data_source.source.type is DataSourceType.CUSTOM and not is_of_our_form(name):
                     # Somebody else put it there.
                     yield from isolate_failures(
-                        name, Orphans(self.context).follow(there.source, None, each)
+                        name, Orphans(self.context).follow(data_source.source, None, each)
                     )
                 elif not self._is_older(detail.updated_at, at):
                     pass  # a listing that had come by before did not tell what happened since
@@ -234,11 +234,11 @@ class IndexAudit:
         fitting = tuple(shuffled[: SUSPECTS // 2])
         return self._kept(at, IndexReading.LISTING, listed).model_copy(update={"suspects": fitting})
 
-    def _recorded(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+    def _recorded(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
         """Fetch a page of records, and compare after the last."""
         recorded = list[str]()
         for _ in range(PAGES):
-            documents, following = self._records(there, at.page)
+            documents, following = self._records(data_source, at.page)
             for document in documents:
                 is_indexed = document.status is DocumentStatus.INDEXED
                 if is_indexed and self._is_older(document.updated_at, at):
@@ -251,7 +251,7 @@ class IndexAudit:
             return at
         found = set(islice(differences(self.context.ids, _reading_of(at)), SUSPECTS + 1))
         if len(found) > SUSPECTS:
-            yield Discrepancy.not_compared(str(there), TooManyDiffer())
+            yield Discrepancy.not_compared(str(data_source), TooManyDiffer())
         suspects = sorted(found.union(at.suspects))[:SUSPECTS]
         changes = {
             "reading": IndexReading.SUSPECTS,
@@ -268,11 +268,11 @@ class IndexAudit:
         return at.model_copy(update={"parts": at.parts + 1})
 
     def _records(
-        self, there: _OwnedDataSource, cursor: str | None
+        self, data_source: _OwnedDataSource, cursor: str | None
     ) -> tuple[list[Document], str | None]:
         """Return a page of the data source's documents, and the cursor of the next."""
-        if there.catalog is not None:
-            catalog_id = there.catalog.catalog_id
+        if data_source.catalog is not None:
+            catalog_id = data_source.catalog.catalog_id
             found = self.context.documents.page(catalog_id, after=cursor, limit=_RECORDS)
             return list(found.documents), found.next
         page = self.context.inventory.records(cursor)
@@ -280,7 +280,7 @@ class IndexAudit:
         living: list[Document] = []
         for catalog_id, of_one in groupby(documents, key=lambda each: each.catalog_id):
             home = self.context.catalogs.get(catalog_id)
-            if home is not None and home.source == there.source:
+            if home is not None and home.source == data_source.source:
                 living += of_one
         return living, page.next
 
@@ -290,18 +290,18 @@ class IndexAudit:
         """
         return moment is not None and self.context.mending.is_settled(moment, by=at.began)
 
-    def _met(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+    def _met(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
         """Look again at the suspects on a page of the side that names most of them."""
         if not at.suspects:
             return None
         left, following, began = set(at.suspects), at.page, self.context.mending.now()
         met: list[_Suspect] = []
         for _ in range(PAGES):
-            named, following = self._named(there, following)
+            named, following = self._named(data_source, following)
             met += (each for each in named if each[0] in left)
             if following is None or len(met) >= _AT_MOST:
                 break
-        yield from self._checked(there, met, by=began)
+        yield from self._checked(data_source, met, by=began)
         changes = {
             "reading": IndexReading.REST if following is None else at.reading,
             "page": following,
@@ -310,49 +310,53 @@ class IndexAudit:
         return at.model_copy(update=changes)
 
     def _named(
-        self, there: _OwnedDataSource, cursor: str | None
+        self, data_source: _OwnedDataSource, cursor: str | None
     ) -> tuple[list[_Suspect], str | None]:
         """Return a page of the side that doesn't list documents by id, and the next cursor."""
-        if there.catalog is None:
+        if data_source.catalog is None:
             records = self.context.inventory.records(cursor)
             documents = (each for each in records.items if isinstance(each, Document))
             return [(each.document_id, each.catalog_id, None) for each in documents], records.next
-        page = self.context.inventory.indexed(there.source, cursor)
+        page = self.context.inventory.indexed(data_source.source, cursor)
         if page is None:
             return [], None
-        catalog_id = there.catalog.catalog_id
-        return [(there.document_id_of(each), catalog_id, each) for each in page.items], page.next
+        catalog_id = data_source.catalog.catalog_id
+        return [
+            (data_source.document_id_of(each), catalog_id, each) for each in page.items
+        ], page.next
 
-    def _rest(self, at: IndexPosition, there: _OwnedDataSource) -> _Reread:
+    def _rest(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
         """Look again at suspects that were on no page."""
         some, more = at.suspects[:_AT_MOST], at.suspects[_AT_MOST:]
-        catalog_id = there.catalog.catalog_id if there.catalog is not None else None
-        yield from self._checked(there, [(each, catalog_id, None) for each in some], by=at.began)
+        catalog_id = data_source.catalog.catalog_id if data_source.catalog is not None else None
+        yield from self._checked(
+            data_source, [(each, catalog_id, None) for each in some], by=at.began
+        )
         return at.model_copy(update={"suspects": more}) if more else None
 
     def _checked(
-        self, there: _OwnedDataSource, suspects: Iterable[_Suspect], *, by: datetime | None
+        self, data_source: _OwnedDataSource, suspects: Iterable[_Suspect], *, by: datetime | None
     ) -> Iterator[Discrepancy]:
         """Yield what is wrong with suspects, except those that changed since `by`."""
         for some in chunks(suspects, of=_AT_ONCE):
-            what = f"{there}: {', '.join(name for name, _, _ in some)}"
-            yield from isolate_failures(what, self._of_some(there, some, by))
+            what = f"{data_source}: {', '.join(name for name, _, _ in some)}"
+            yield from isolate_failures(what, self._of_some(data_source, some, by))
 
     def _of_some(
-        self, there: _OwnedDataSource, some: list[_Suspect], by: datetime | None
+        self, data_source: _OwnedDataSource, some: list[_Suspect], by: datetime | None
     ) -> Iterator[Discrepancy]:
         details: Mapping[str, DocumentDetail] = {}
-        if there.catalog is None:
-            details = self.context.direct.details(there.source, [name for name, _, _ in some])
+        if data_source.catalog is None:
+            details = self.context.direct.details(data_source.source, [name for name, _, _ in some])
         for name, catalog_id, met in some:
             listed = met or ListedDocument(identifier=name, detail=details.get(name, NOT_FOUND))
             yield from isolate_failures(
-                f"{there}: {name}", self._of_one(there, catalog_id, name, listed, by)
+                f"{data_source}: {name}", self._of_one(data_source, catalog_id, name, listed, by)
             )
 
     def _of_one(
         self,
-        there: _OwnedDataSource,
+        data_source: _OwnedDataSource,
         catalog_id: str | None,
         document_id: str,
         listed: ListedDocument,
@@ -366,14 +370,16 @@ class IndexAudit:
             # A record that was made since has had it ingested since.
             reported_at = listed.detail.updated_at
             if reported_at is not None and mending.is_settled(reported_at, by=by):
-                yield from Orphans(self.context).follow(there.source, there.catalog, listed)
+                yield from Orphans(self.context).follow(
+                    data_source.source, data_source.catalog, listed
+                )
             return
         if home is None or not mending.is_settled(document.updated_at, by=by):
             return
-        if home.source == there.source:
+        if home.source == data_source.source:
             yield from self._judged(home, document, listed.detail)
-        elif home.source is not None and there.catalog is None:
-            yield from Orphans(self.context).surplus(there.source, listed)
+        elif home.source is not None and data_source.catalog is None:
+            yield from Orphans(self.context).surplus(data_source.source, listed)
 
     def _judged(
         self, home: Catalog, document: Document, detail: DocumentDetail

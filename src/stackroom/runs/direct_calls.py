@@ -446,8 +446,8 @@ class CallSender:
             return
         self._not_alone(documents)
         reason = (
-            f"Bedrock refuses the file ({refusal.why}); give it another name or other attributes, "
-            "and drop it again"
+            f"Bedrock refuses the file ({refusal.reason}); give it another name or other"
+            " attributes, and drop it again"
         )
         if document.indexed_at is not None:
             reason += STILL_ANSWERS

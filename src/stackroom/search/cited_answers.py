@@ -249,7 +249,7 @@ class Answering:
 
     def search_and_ask(
         self,
-        asked: RetrieveArguments,
+        request: RetrieveArguments,
         caller: Caller,
         *,
         within: Collection[str] = (),
@@ -265,13 +265,13 @@ class Answering:
         raises, and LimitExceeded.
         """
         self.meter.require_room(caller.user_id)
-        passages = self.retrieval.search(asked, caller, within=within, deadline=deadline)
-        count = partial(self.meter.count, caller.user_id, catalog_id=asked.catalog_id)
+        passages = self.retrieval.search(request, caller, within=within, deadline=deadline)
+        count = partial(self.meter.count, caller.user_id, catalog_id=request.catalog_id)
         if not passages.results:
-            count(used_by(asked.query, passages))
+            count(used_by(request.query, passages))
             return AskedAndAnswered(passages=passages, unanswered=_NO_ANSWER)
         try:
-            write = partial(self._counted, asked.query, passages, count, hear)
+            write = partial(self._counted, request.query, passages, count, hear)
             answer = _by(deadline, write)
         except TimeoutError:
             return AskedAndAnswered(passages=passages, unanswered=_TOO_SLOW)

@@ -81,7 +81,7 @@ class LinkedRetrieval:
     budget: Budget = DEFAULT_BUDGET
 
     def search(
-        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+        self, request: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer:
         """
         Return the best passages that the caller may see, within the token budget and the deadline.
@@ -91,22 +91,22 @@ class LinkedRetrieval:
         MissingIdentity if one of them distinguishes callers and there is none.
         """
         started = time.perf_counter()
-        chosen = self._chosen(asked.knowledge_base_id)
+        chosen = self._chosen(request.knowledge_base_id)
         scope = _scope(chosen.values(), caller)
         replies = ask_all(
             scope,
-            asked.query,
+            request.query,
             pool={key: each.knowledge_base for key, each in chosen.items()},
             conditions=(),
             limits={key: each.limit for key, each in chosen.items()},
             deadline=deadline,
         )
         ordered_by = _order(replies, chosen)
-        passages = _in_order(asked.query, replies, chosen, ordered_by)
+        passages = _in_order(request.query, replies, chosen, ordered_by)
         ranking = Ranking(
             passages=passages,
             searches=tuple(dict.fromkeys(reply.search for reply in replies.given)),
-            relevance=relevance_of(asked.query, passages),
+            relevance=relevance_of(request.query, passages),
             ordered_by=ordered_by,
         )
         place_maps = OnlyPlaces(None)  # these are of documents in catalogs
@@ -116,7 +116,7 @@ class LinkedRetrieval:
             ranking,
             replies,
             scope,
-            budget=asked.budget(self.budget),
+            budget=request.budget(self.budget),
             place_maps=place_maps,
             started=started,
         )
@@ -258,17 +258,19 @@ def retrieve_for_everyone(
     distinguishes callers is not searched, and the answer says so.
     """
     try:
-        asked = RETRIEVE_FOR_EVERYONE.parse(arguments)
-        linked = tuple(_asked(each, asked) for each in retrieval.linked)
+        request = RETRIEVE_FOR_EVERYONE.parse(arguments)
+        linked = tuple(_narrowed(each, request) for each in retrieval.linked)
         searched = replace(retrieval, linked=linked)
-        return success(searched.search(SearchArguments(query=asked.query), None, deadline=deadline))
+        return success(
+            searched.search(SearchArguments(query=request.query), None, deadline=deadline)
+        )
     except StackroomError as error:
         return failure(error)
 
 
-def _asked(linked: LinkedKnowledgeBase, asked: EveryonesArguments) -> LinkedKnowledgeBase:
-    limited = replace(linked, limit=asked.top_k or linked.limit)
-    if not asked.filter:
+def _narrowed(linked: LinkedKnowledgeBase, request: EveryonesArguments) -> LinkedKnowledgeBase:
+    limited = replace(linked, limit=request.top_k or linked.limit)
+    if not request.filter:
         return limited
-    narrowed = Narrowed(linked.knowledge_base, all_of(asked.filter))
+    narrowed = Narrowed(linked.knowledge_base, all_of(request.filter))
     return replace(limited, knowledge_base=narrowed)

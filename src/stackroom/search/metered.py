@@ -34,13 +34,13 @@ class MeteredRetrieval:
     meter: QuestionMeter
 
     def search(
-        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+        self, request: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer:
         """Raises what `Retrieval.search` raises, and LimitExceeded."""
         if caller is not None:
             self.meter.require_room(caller.user_id)
-        found = self.retrieval.search(asked, caller, deadline=deadline)
+        found = self.retrieval.search(request, caller, deadline=deadline)
         assert caller is not None, "a search of the pool is for somebody"
-        catalog_id = asked.catalog_id if isinstance(asked, RetrieveArguments) else None
-        self.meter.count(caller.user_id, used_by(asked.query, found), catalog_id=catalog_id)
+        catalog_id = request.catalog_id if isinstance(request, RetrieveArguments) else None
+        self.meter.count(caller.user_id, used_by(request.query, found), catalog_id=catalog_id)
         return found

@@ -288,22 +288,22 @@ def _figures(replies: Replies) -> tuple[SearchFigures, ...]:
 _MOST_NAMED = 20
 
 
-def _filter_notice(asked: Conditions, scope: SearchScope, replies: Replies) -> str | None:
+def _filter_notice(request: Conditions, scope: SearchScope, replies: Replies) -> str | None:
     """
     Return a notice about the filter, or None. An attribute that is not on record is not refused:
     documents that others share may have it.
     """
     notes = []
-    absent = [key_of(each) for each in asked if key_of(each) not in scope.types]
+    absent = [key_of(each) for each in request if key_of(each) not in scope.types]
     if absent:
         names = ", ".join(f"{each!r}" for each in absent)
         notes.append(f"no document of yours is recorded with the attribute {names}")
     notes += [
         f"{key_of(each)!r} is {_kinds(left)} in some documents, which the filter leaves out"
-        for each in asked
+        for each in request
         if (left := unsupported_types(each, scope.types))
     ]
-    if asked and not notes and not any(each.passages for each in replies.given):
+    if request and not notes and not any(each.passages for each in replies.given):
         notes.append("no passage that you may search matches the filter")
     if not notes:
         return None
@@ -327,7 +327,7 @@ class Searchable(Protocol):
     """A search: Retrieval over the pool, metered or not, or LinkedRetrieval."""
 
     def search(
-        self, asked: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
+        self, request: SearchArguments, caller: Caller | None, *, deadline: Deadline = NO_DEADLINE
     ) -> SearchAnswer: ...
 
 
@@ -347,8 +347,8 @@ def knowledge_base_retrieve(
     returns `{"success": False, "errorType": ...}`.
     """
     try:
-        asked = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
-        return success(retrieval.search(asked, caller, deadline=deadline))
+        request = KNOWLEDGE_BASE_RETRIEVE.parse(arguments)
+        return success(retrieval.search(request, caller, deadline=deadline))
     except StackroomError as error:
         return failure(error)
 
@@ -365,8 +365,8 @@ def retrieve_from_knowledge_base(
     process.
     """
     try:
-        asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments)
-        return success(retrieval.search(asked, caller, deadline=deadline))
+        request = RETRIEVE_FROM_KNOWLEDGE_BASE.parse(arguments)
+        return success(retrieval.search(request, caller, deadline=deadline))
     except StackroomError as error:
         return failure(error)
 

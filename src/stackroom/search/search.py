@@ -91,7 +91,7 @@ class Retrieval:
 
     def search(
         self,
-        asked: SearchArguments,
+        request: SearchArguments,
         caller: Caller | None,
         *,
         within: Collection[str] = (),
@@ -110,17 +110,17 @@ class Retrieval:
         if caller is None or not is_user_id(caller.user_id):
             raise MissingIdentity
         started = time.perf_counter()
-        if not isinstance(asked, RetrieveArguments):
-            asked = RetrieveArguments(**asked.model_dump())
+        if not isinstance(request, RetrieveArguments):
+            request = RetrieveArguments(**request.model_dump())
         scope = scope_of(
-            asked,
+            request,
             caller,
             pool=self.pool,
             catalogs=self.catalogs,
             sharing=self.sharing,
             within=within,
         )
-        return self._answer(scope, asked, started, deadline)
+        return self._answer(scope, request, started, deadline)
 
     def in_catalog(self, query: str, catalog: Catalog, limit: int) -> SearchAnswer:
         """
@@ -129,46 +129,46 @@ class Retrieval:
         The catalog has been read and its owner checked. Raises Throttled or RetrievalFailed.
         """
         started = time.perf_counter()
-        asked = RetrieveArguments(query=query, top_k=limit, catalog_id=catalog.catalog_id)
-        return self._answer(scope_of_catalog(catalog), asked, started)
+        request = RetrieveArguments(query=query, top_k=limit, catalog_id=catalog.catalog_id)
+        return self._answer(scope_of_catalog(catalog), request, started)
 
     def _answer(
         self,
         scope: SearchScope,
-        asked: RetrieveArguments,
+        request: RetrieveArguments,
         started: float,
         deadline: Deadline = NO_DEADLINE,
     ) -> SearchAnswer:
         known = scope.types if scope.knows_all_types else known_types(())
-        conditions = resolve_types(asked.filter, known)
-        limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), asked.top_k)
-        ask = partial(ask_all, scope, asked.query, pool=self.pool, deadline=deadline)
+        conditions = resolve_types(request.filter, known)
+        limit = max(_FEWEST, _CANDIDATES // max(1, len(scope.queries)), request.top_k)
+        ask = partial(ask_all, scope, request.query, pool=self.pool, deadline=deadline)
         replies = ask(conditions=conditions, limits=dict.fromkeys(scope.targets, limit))
-        if missing := self._named_and_not_found(scope, asked, replies):
+        if missing := self._named_and_not_found(scope, request, replies):
             within = (*conditions, any_of(Has(DOCUMENT, each) for each in missing))
             limits = dict.fromkeys(scope.targets, _FEWEST)
             with suppress(RetrievalError):  # the search of all stands
                 theirs = ask(conditions=within, limits=limits)
                 replies = replace(replies, given=(*replies.given, *theirs.given))
         replies = only_staying(replies, self.documents)
-        min_score = self.min_score if asked.min_score is None else asked.min_score
-        ranking = ranked(asked.query, replies.given, min_score=min_score)
+        min_score = self.min_score if request.min_score is None else request.min_score
+        ranking = ranked(request.query, replies.given, min_score=min_score)
         passages = ranking.passages
         if self.uri_of is not None:
             passages = located(passages, catalog_of=scope.catalog_of, uri_of=self.uri_of)
         return answer_of(
-            excerpts_of(passages, self.place_maps, limit=asked.top_k),
+            excerpts_of(passages, self.place_maps, limit=request.top_k),
             ranking,
             replies,
             scope,
-            budget=asked.budget(self.budget),
+            budget=request.budget(self.budget),
             place_maps=self.place_maps,
             started=started,
-            conditions=asked.filter,
+            conditions=request.filter,
         )
 
     def _named_and_not_found(
-        self, scope: SearchScope, asked: RetrieveArguments, replies: Replies
+        self, scope: SearchScope, request: RetrieveArguments, replies: Replies
     ) -> list[str]:
         """Return the ids of documents that the question names and the search did not find."""
         if self.named is None:
@@ -176,7 +176,7 @@ class Retrieval:
         assert scope.asker is not None, "a catalog has an owner, and other searches have a caller"
         within = scope.within or (None,)
         named = [
-            each for one in within for each in self.named.named_in(asked.query, scope.asker, one)
+            each for one in within for each in self.named.named_in(request.query, scope.asker, one)
         ]
         found = {
             each.attributes.get(DOCUMENT) for reply in replies.given for each in reply.passages
@@ -188,7 +188,7 @@ class Retrieval:
 
 
 def scope_of(
-    asked: RetrieveArguments,
+    request: RetrieveArguments,
     caller: Caller,
     *,
     pool: Collection[str],
@@ -203,14 +203,14 @@ def scope_of(
     names some of their own catalogs. Raises KnowledgeBaseNotFound for what isn't the caller's, and
     RetrievalFailed if the records can't be read.
     """
-    chosen, read = tuple(within) or tuple(filter(None, [asked.catalog_id])), list[Catalog]()
+    chosen, read = tuple(within) or tuple(filter(None, [request.catalog_id])), list[Catalog]()
     try:
         if chosen:
             read = [_own(each, caller, catalogs) for each in chosen]
         else:
             read = list(catalogs.of_user(caller.user_id))
     except Unavailable as error:
-        if chosen or len(pool) > 1 or asked.filter:
+        if chosen or len(pool) > 1 or request.filter:
             raise RetrievalFailed("your catalogs could not be read; try again") from error
     views: list[tuple[str | None, Tenant]]
     if chosen:
@@ -228,12 +228,12 @@ def scope_of(
         queries += [Query(target=each, view=view) for each in pool for view in members]
     records = [each.attribute_types for each in read]
     return SearchScope(
-        queries=tuple(_within(asked.knowledge_base_id, queries, pool)),
+        queries=tuple(_within(request.knowledge_base_id, queries, pool)),
         catalog_of=_reading(read, catalogs),
         asker=caller.user_id,
         types=known_types(records),
         knows_all_types=not shares and all(len(each) < MOST_RECORDED for each in records),
-        catalogs=tuple(x for x in read if asked.knowledge_base_id in (None, x.knowledge_base_id)),
+        catalogs=tuple(x for x in read if request.knowledge_base_id in (None, x.knowledge_base_id)),
         within=chosen,
     )
 
@@ -362,10 +362,10 @@ def _in_parallel(
         return [ask(query) for query in queries]
     threads = ThreadPoolExecutor(min(len(queries), _MAX_PARALLEL))
     try:
-        asked = [threads.submit(ask, query) for query in queries]
-        wait(asked, timeout=None if is_endless else deadline.left())
+        futures = [threads.submit(ask, query) for query in queries]
+        wait(futures, timeout=None if is_endless else deadline.left())
         too_late = KnowledgeBaseUnavailable("Retrieve", "nothing in the time that there was")
-        return [each.result() if each.done() else too_late for each in asked]
+        return [each.result() if each.done() else too_late for each in futures]
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
 

@@ -112,7 +112,7 @@ class Inspection:
             try:
                 file = self.files.read(key, limit=MAX_FILE_BYTES)
             except ObjectRefused as refused:
-                return self._without_text(location, InspectionOutcome.REFUSED, refused.why)
+                return self._without_text(location, InspectionOutcome.REFUSED, refused.reason)
             version = file.version if file else None
             read.append(version)
             inspected = self._inspect(location, file, is_last=read.count(version) == READS)

@@ -27,28 +27,28 @@ class Calls:
     services: Services
     log: AccessLog
 
-    def answer(self, given: object, asked: Callable[[], ToolCall]) -> Response:
+    def answer(self, raw: object, read_call: Callable[[], ToolCall]) -> Response:
         """
         Return the tool's response to these arguments. Never raises, because a gateway would show
-        "internal error" instead of the problem. `asked` may raise; its errors are answered like any
-        other refusal.
+        "internal error" instead of the problem. `read_call` may raise; its errors are answered like
+        any other refusal.
         """
         started = time.perf_counter()
         call = None
         try:
-            call = asked()
+            call = read_call()
             require_tool(call.tool, TOOLS)
             tool = BY_NAME[call.tool]
-            used = tool.use(self.services, tool.parse(given), call.caller)
+            used = tool.use(self.services, tool.parse(raw), call.caller)
             response = _success(tool.render(used))
         except Exception as error:
             response = _refused(error)
-        self._log_access(call, given, response, time.perf_counter() - started)
+        self._log_access(call, raw, response, time.perf_counter() - started)
         answer: Response = encodable(response)
         return answer
 
     def _log_access(
-        self, call: ToolCall | None, given: object, response: Response, seconds: float
+        self, call: ToolCall | None, raw: object, response: Response, seconds: float
     ) -> None:
         metadata = response["metadata"]
         assert isinstance(metadata, Mapping), "every response has metadata"
@@ -58,7 +58,7 @@ class Calls:
                 tools=BY_NAME,
                 outcome=str(metadata.get("error_code", SUCCESS)),
                 seconds=seconds,
-                named_in=(given, metadata),  # what was selected is told by the answer alone
+                named_in=(raw, metadata),  # what was selected is told by the answer alone
                 shown=_shown(metadata),
             )
         )

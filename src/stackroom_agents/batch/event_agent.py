@@ -111,7 +111,7 @@ def _prompt(settings: DefinitionSettings, objects: Objects) -> bytes:
     try:
         return objects.read(bucket, key, limit=_MAX_PROMPT)
     except ObjectRefused as error:
-        raise AgentMisconfigured(f"the system prompt {key!r}", error.why) from error
+        raise AgentMisconfigured(f"the system prompt {key!r}", error.reason) from error
 
 
 def _filled(prompt: str, settings: DefinitionSettings) -> str:

@@ -112,7 +112,7 @@ def _unpacked(asset: ToolAsset, where: str, objects: Objects, folder: Path) -> l
     try:
         body = objects.read(asset.bucketName, asset.key, limit=MAX_BYTES)
     except ObjectRefused as error:
-        raise AgentMisconfigured(where, error.why) from error
+        raise AgentMisconfigured(where, error.reason) from error
     if asset.isZipArchive:
         unpack(body, folder, where=where)
     else:

@@ -10,7 +10,7 @@ from stackroom_agents.user_agents.agent_records import (
     SqsAgentRunQueue,
 )
 from stackroom_agents.user_agents.agents import Agents, Models
-from stackroom_agents.user_agents.available import AvailableKnowledgeBases
+from stackroom_agents.user_agents.available_knowledge_bases import AvailableKnowledgeBases
 from stackroom_agents.user_agents.chats import Chats
 from stackroom_agents.user_agents.links import Links
 from stackroom_agents.user_agents.runs import Runs

@@ -156,10 +156,10 @@ class Agents:
         """
         wanted = changes.model_dump(exclude_none=True)
 
-        def change(there: Agent) -> Agent:
-            changed = there.model_copy(update=wanted)
-            require_seen(there, changed, seen)
-            if changed.model != there.model:
+        def change(current: Agent) -> Agent:
+            changed = current.model_copy(update=wanted)
+            require_seen(current, changed, seen)
+            if changed.model != current.model:
                 self.models.require(changed.model)
             return changed
 
@@ -196,14 +196,14 @@ def mark_of(thing: Agent | LinkedTool) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:_LENGTH]
 
 
-def require_seen(there: Agent | LinkedTool, wanted: Agent | LinkedTool, seen: str | None) -> None:
+def require_seen(current: Agent | LinkedTool, wanted: Agent | LinkedTool, seen: str | None) -> None:
     """
     Raise Conflict unless it is as it was `seen`, or already as it is wanted.
 
     None means that the user changes it regardless.
     """
-    if seen is not None and mark_of(there) not in (seen, mark_of(wanted)):
-        what = "agent" if isinstance(there, Agent) else "tool"
+    if seen is not None and mark_of(current) not in (seen, mark_of(wanted)):
+        what = "agent" if isinstance(current, Agent) else "tool"
         raise Conflict(
             "ChangedMeanwhile",
             f"The {what} was changed in another window; nothing of yours was saved",

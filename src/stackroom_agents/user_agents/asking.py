@@ -21,7 +21,7 @@ from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveA
 from stackroom_agents.user_agents.agent import MOST_RESULTS, LinkedTool
 from stackroom_agents.user_agents.agent_run import SearchedPart
 from stackroom_agents.user_agents.assistant import ALL_CATALOGS
-from stackroom_agents.user_agents.available import AvailableKnowledgeBases
+from stackroom_agents.user_agents.available_knowledge_bases import AvailableKnowledgeBases
 
 # What a linked tool is asked, and what it answers: the one answer of a search, by contract.
 #
@@ -34,32 +34,32 @@ _ALLOWED = ("query", _TOP_K, _LEAST)
 GONE = "Knowledge base not found. It may have been deleted."
 
 
-def asked_of(tool: LinkedTool, given: object) -> tuple[RetrieveArguments, tuple[str, ...]]:
+def asked_of(tool: LinkedTool, raw: object) -> tuple[RetrieveArguments, tuple[str, ...]]:
     """
     Return the search that a model's arguments mean, and notices where it differs from them.
 
     A number beyond the limits becomes the nearest limit. Raises ValidationError for a question that
     can't be asked, or an unknown argument.
     """
-    if not isinstance(given, Mapping):
-        raise ValidationError(not_an_object(given))
-    for name in given:
+    if not isinstance(raw, Mapping):
+        raise ValidationError(not_an_object(raw))
+    for name in raw:
         if name not in _ALLOWED:
             shown = str(name)[:100]
             raise ValidationError(f"{shown}: no such argument. Allowed: {', '.join(_ALLOWED)}")
     config = tool.config
-    top_k, of_top_k = _within(given, _TOP_K, 1, MOST_RESULTS, config.default_top_k)
-    least, of_least = _within(given, _LEAST, 0, 1, config.default_min_score)
+    top_k, of_top_k = _within(raw, _TOP_K, 1, MOST_RESULTS, config.default_top_k)
+    least, of_least = _within(raw, _LEAST, 0, 1, config.default_min_score)
     arguments = KNOWLEDGE_BASE_RETRIEVE.parse(
-        {"query": given.get("query"), "top_k": math.floor(top_k), "min_score": least}
+        {"query": raw.get("query"), "top_k": math.floor(top_k), "min_score": least}
     )
     return arguments, of_top_k + of_least
 
 
 def _within(
-    given: Mapping[str, object], name: str, least: float, most: float, default: float
+    raw: Mapping[str, object], name: str, least: float, most: float, default: float
 ) -> tuple[float, tuple[str, ...]]:
-    value = given.get(name)
+    value = raw.get(name)
     if is_nothing(value):
         return default, ()
     number = _number(value)
@@ -165,7 +165,7 @@ class Asking:
     def answer(
         self,
         tool: LinkedTool,
-        given: object,
+        raw: object,
         caller: Caller,
         *,
         within: SearchedPart | None = None,
@@ -180,7 +180,7 @@ class Asking:
         started = time.perf_counter()
         outcome, shown = SUCCESS, list[object]()
         try:
-            arguments, notices = asked_of(tool, given)
+            arguments, notices = asked_of(tool, raw)
             answer = self._searched(tool, arguments, caller, within, deadline)
             response = success(tool, arguments.query, answer, notices)
             shown = [

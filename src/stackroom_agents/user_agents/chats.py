@@ -161,8 +161,8 @@ class Chats:
         """Rename a conversation. Raises NotFound."""
 
         def once() -> Chat:
-            there = self.get(user_id, agent_id, chat_id)
-            return self.book.save(there.model_copy(update={"title": wanted.title}))
+            current = self.get(user_id, agent_id, chat_id)
+            return self.book.save(current.model_copy(update={"title": wanted.title}))
 
         return retried(once, tries=_TRIES, pause=_pause)
 
@@ -193,11 +193,11 @@ class Chats:
 
     def _remove(self, user_id: str, agent_id: str, chat_id: str) -> None:
         def once() -> None:
-            there = self.book.get(user_id, agent_id, chat_id)
-            if there is None:
+            current = self.book.get(user_id, agent_id, chat_id)
+            if current is None:
                 return
-            run_in_threads([partial(self.runs.remove, user_id, each) for each in there.run_ids])
-            if not self.book.remove(there):  # somebody has asked something in it meanwhile
+            run_in_threads([partial(self.runs.remove, user_id, each) for each in current.run_ids])
+            if not self.book.remove(current):  # somebody has asked something in it meanwhile
                 raise RecordChanged(chat_id)
 
         retried(once, tries=_TRIES, pause=_pause)

@@ -31,7 +31,7 @@ from stackroom_agents.user_agents.agent import (
     TopK,
 )
 from stackroom_agents.user_agents.agents import Agents, require_seen
-from stackroom_agents.user_agents.available import (
+from stackroom_agents.user_agents.available_knowledge_bases import (
     AvailableKnowledgeBase,
     AvailableKnowledgeBases,
 )
@@ -165,20 +165,20 @@ class Links:
             default_min_score=found.least_score,
         )
 
-    def link(self, user_id: str, agent_id: str, wanted: NewLink) -> LinkedTool:
+    def link(self, user_id: str, agent_id: str, new_link: NewLink) -> LinkedTool:
         """
         Link a knowledge base. Raises NotFound, KnowledgeBaseNotFound, Conflict or LimitReached.
         """
         self.agents.get(user_id, agent_id)
-        found, least = self._found(user_id, wanted.knowledge_base_id), wanted.default_min_score
+        found, least = self._found(user_id, new_link.knowledge_base_id), new_link.default_min_score
         tool = LinkedTool(
             id=_new_tool_id(self.now()),
-            name=wanted.tool_name,
-            description=wanted.tool_description,
+            name=new_link.tool_name,
+            description=new_link.tool_description,
             config=KnowledgeBaseLink(
                 knowledge_base_id=found.id,
                 knowledge_base_name=found.name,
-                default_top_k=wanted.default_top_k,
+                default_top_k=new_link.default_top_k,
                 default_min_score=found.least_score if least is None else least,
             ),
         )
@@ -197,9 +197,9 @@ class Links:
         """Change a link. `seen` is its mark as the user saw it. Raises NotFound or Conflict."""
 
         def change(agent: Agent) -> Agent:
-            there = _linked(agent, tool_id)
-            changed = _changed(there, changes)
-            require_seen(there, changed, seen)
+            current = _linked(agent, tool_id)
+            changed = _changed(current, changes)
+            require_seen(current, changed, seen)
             require_free(agent, changed)
             kept = (changed if each.id == tool_id else each for each in agent.available_tools)
             return agent.with_tools(tuple(kept))

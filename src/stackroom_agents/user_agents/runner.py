@@ -102,11 +102,11 @@ class Runner:
 
     def _taken(self, user_id: str, run_id: str, seconds: float) -> AgentRun | None:
         def once() -> AgentRun | None:
-            there, now = self.book.get(user_id, run_id), self.now()
-            if there is None or there.seen_at(now).state is not RunState.ACCEPTED:
+            current, now = self.book.get(user_id, run_id), self.now()
+            if current is None or current.seen_at(now).state is not RunState.ACCEPTED:
                 return None
             until = now + timedelta(seconds=seconds + SECONDS_TO_END)
-            return self.book.save(there.begun(now, until=until))
+            return self.book.save(current.begun(now, until=until))
 
         return retried(once, tries=_TRIES, pause=_pause)
 
@@ -200,8 +200,8 @@ def reason_of(error: StackroomError, model: str) -> str:
     match error:
         case ModelRefused():
             return (
-                f"The model {model!r} did not take the request: {error.why} If no model is called"
-                " that, or it can't use tools, choose another in the agent's settings."
+                f"The model {model!r} did not take the request: {error.reason} If no model is"
+                " called that, or it can't use tools, choose another in the agent's settings."
             )
         case ServiceRefused():
             # Of Converse: no such model in this region, or none that the account may use.
@@ -212,7 +212,7 @@ def reason_of(error: StackroomError, model: str) -> str:
         case LimitExceeded():
             return f"{error}."
         case AgentUnfinished():
-            return f"The agent has no answer: {error.why}. Ask for less at a time."
+            return f"The agent has no answer: {error.reason}. Ask for less at a time."
     return _BROKE
 
 
@@ -314,7 +314,7 @@ class Course:
                 self._spend("Its time was over")
             if self.over is None:
                 with suppress(Unavailable):  # it is asked again soon
-                    self._run = self._there()
+                    self._run = self._current()
                     self._take_note()
                     self._draft_text()
             return self.over is not None
@@ -325,12 +325,12 @@ class Course:
         """
 
         def once() -> AgentRun:
-            there, now = self._there(), self._now()
-            seen = there.seen_at(now)
+            current, now = self._current(), self._now()
+            seen = current.seen_at(now)
             if seen.is_over:
                 return seen
-            steps = (*there.steps, *begun_step(self._text, there.steps, now))
-            ended = there.model_copy(update={"steps": steps}).ended(state, now, reason=reason)
+            steps = (*current.steps, *begun_step(self._text, current.steps, now))
+            ended = current.model_copy(update={"steps": steps}).ended(state, now, reason=reason)
             return self._book.save(ended)
 
         with self._lock:
@@ -385,11 +385,11 @@ class Course:
 
     def _write(self, changes: Mapping[str, object], step: ModelStep | ToolStep | None) -> None:
         def once() -> AgentRun:
-            there = self._there()
-            if there.seen_at(self._now()).is_over:
-                return there
-            steps = there.steps if step is None else (*there.steps, fitted(step, there.steps))
-            return self._book.save(there.model_copy(update={**changes, "steps": steps}))
+            current = self._current()
+            if current.seen_at(self._now()).is_over:
+                return current
+            steps = current.steps if step is None else (*current.steps, fitted(step, current.steps))
+            return self._book.save(current.model_copy(update={**changes, "steps": steps}))
 
         if self.over is None:
             self._run = retried(once, tries=_TRIES, pause=_pause, after=Unavailable)
@@ -413,7 +413,7 @@ class Course:
         reason = f"{what}; an answer may take no more. Ask for less at a time."
         self.over = self.over or (RunState.OUT_OF_BUDGET, reason)
 
-    def _there(self) -> AgentRun:
+    def _current(self) -> AgentRun:
         """Return the current run. One that its user has removed is over."""
         found = self._book.get(self._run.user_id, self._run.id)
         return found or self._run.ended(RunState.CANCELLED, self._now())

@@ -91,7 +91,7 @@ class Runs:
         self,
         user_id: str,
         agent_id: str,
-        wanted: NewRun,
+        new_run: NewRun,
         *,
         groups: tuple[str, ...] = (),
         within: SearchedPart | None = None,
@@ -113,9 +113,9 @@ class Runs:
                 MOST_AT_ONCE,
                 f"{MOST_AT_ONCE} of your runs are not over yet. Wait for one of them, or stop it",
             )
-        chat_id, new = wanted.conversation_id, None
+        chat_id, new = new_run.conversation_id, None
         if chat_id == NEW:
-            new = begun(user_id, agent_id, wanted.message, now, is_test=is_test)
+            new = begun(user_id, agent_id, new_run.message, now, is_test=is_test)
             chat_id = new.id
         run = self.book.save(
             AgentRun(
@@ -124,7 +124,7 @@ class Runs:
                 groups=groups,
                 agent_id=agent_id,
                 conversation_id=chat_id,
-                message=wanted.message,
+                message=new_run.message,
                 within=within,
                 created_at=now,
             )
@@ -179,13 +179,13 @@ class Runs:
         """
 
         def once() -> None:
-            there = new or self.chats.get(run.user_id, run.agent_id, chat_id)
-            if there is None:
+            current = new or self.chats.get(run.user_id, run.agent_id, chat_id)
+            if current is None:
                 raise NotFound("Chat", "Conversation")
-            for last in self.book.some(run.user_id, there.run_ids[-1:]):
+            for last in self.book.some(run.user_id, current.run_ids[-1:]):
                 if not last.seen_at(run.created_at).is_over:
                     raise Conflict("ChatBusy", "The agent is still answering your last question")
-            self.chats.save(there.asked(run.id, run.created_at))
+            self.chats.save(current.asked(run.id, run.created_at))
 
         try:
             retried(once, tries=_TRIES, pause=_pause)
@@ -195,7 +195,7 @@ class Runs:
 
     def get(self, user_id: str, run_id: str) -> AgentRun:
         """Return a run. Raises NotFound."""
-        return self._there(user_id, run_id).seen_at(self.now())
+        return self._current(user_id, run_id).seen_at(self.now())
 
     def watched(self, user_id: str, run_id: str) -> tuple[AgentRun, Draft | None]:
         """Return a run, and the draft of its current step if it is at work. Raises NotFound."""
@@ -213,14 +213,14 @@ class Runs:
         """
 
         def once() -> AgentRun:
-            there, now = self._there(user_id, run_id), self.now()
-            if there.seen_at(now).is_over:
-                return there.seen_at(now)
+            current, now = self._current(user_id, run_id), self.now()
+            if current.seen_at(now).is_over:
+                return current.seen_at(now)
             _, draft = self.watched(user_id, run_id)
-            is_current = draft is not None and draft.steps == len(there.steps)
+            is_current = draft is not None and draft.steps == len(current.steps)
             text = draft.text if draft is not None and is_current else ""
-            steps = (*there.steps, *begun_step(text, there.steps, now))
-            stopped = there.model_copy(update={"is_cancel_asked": True, "steps": steps})
+            steps = (*current.steps, *begun_step(text, current.steps, now))
+            stopped = current.model_copy(update={"is_cancel_asked": True, "steps": steps})
             return self.book.save(stopped.ended(RunState.CANCELLED, now))
 
         return retried(once, tries=_TRIES, pause=_pause)
@@ -239,7 +239,7 @@ class Runs:
         )
         return [each.seen_at(self.now()) for each in islice(found, MOST_LISTED)]
 
-    def _there(self, user_id: str, run_id: str) -> AgentRun:
+    def _current(self, user_id: str, run_id: str) -> AgentRun:
         found = self.book.get(user_id, run_id)
         if found is None:
             raise NotFound("AgentRun", "Run")

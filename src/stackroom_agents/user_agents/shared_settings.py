@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, InstanceOf
 
 from stackroom.app.function_settings import Settings
 from stackroom_agents.user_agents.agent import DEFAULT_LEAST_SCORE
-from stackroom_agents.user_agents.available import AvailableKnowledgeBase
+from stackroom_agents.user_agents.available_knowledge_bases import AvailableKnowledgeBase
 from stackroom_stores.entries import LinkedSettings, ToolsOwnSettings
 from stackroom_stores.linked_knowledge_bases import AnyLinkedSettings, linked_settings
 

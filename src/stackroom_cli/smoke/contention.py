@@ -27,9 +27,9 @@ _SETTLED_SECONDS = 120.0
 
 def contention(scene: Scene) -> StepOutcome:
     """Run a job over an empty prefix and a direct call for a document that no user owns."""
-    there, shared = scene.services.use_cases, scene.member.shared_source
+    site_use_cases, shared = scene.services.use_cases, scene.member.shared_source
     try:
-        source = there.data_sources.create(
+        source = site_use_cases.data_sources.create(
             shared.knowledge_base_id,
             scene.names.source,
             source_type=DataSourceType.S3,
@@ -39,11 +39,13 @@ def contention(scene: Scene) -> StepOutcome:
     except DataSourceLimit as error:
         raise NotApplicable("its knowledge base has no room for another data source") from error
     scene.until(
-        lambda: there.data_sources.is_available(source.knowledge_base_id, source.data_source_id),
+        lambda: site_use_cases.data_sources.is_available(
+            source.knowledge_base_id, source.data_source_id
+        ),
         "the data source is available",
         seconds=_SETTLED_SECONDS,
     )
-    meeting = _Meeting(scene, there, source, shared)
+    meeting = _Meeting(scene, site_use_cases, source, shared)
     first, second = meeting.job_beside_direct(), meeting.direct_beside_job()
     text = (
         f"a job beside a direct call: {_describe(first)}; a direct call beside a job:"
@@ -63,7 +65,7 @@ class _Meeting:
     """The answer to the second request while the first is at work; None if it proves nothing."""
 
     scene: Scene
-    there: SiteUseCases
+    site_use_cases: SiteUseCases
     source: DataSource
     shared: DataSource
 
@@ -94,28 +96,28 @@ class _Meeting:
         return answer if was_at_work else None
 
     def _ingest(self) -> object:
-        uri = self.there.bucket.uri_of(f"{self.scene.catalog.s3_prefix}{TEXT}")
+        uri = self.site_use_cases.bucket.uri_of(f"{self.scene.catalog.s3_prefix}{TEXT}")
         document = Submission(
             document_id=self.scene.names.source,
             uri=uri,
             attributes={"smoke": self.scene.names.run},
         )
-        return self.there.direct_documents.ingest(self.shared, [document], token=_token())
+        return self.site_use_cases.direct_documents.ingest(self.shared, [document], token=_token())
 
     def _delete(self) -> object:
         ids = [self.scene.names.source]
-        return self.there.direct_documents.delete(self.shared, ids, token=_token())
+        return self.site_use_cases.direct_documents.delete(self.shared, ids, token=_token())
 
     def _start(self) -> Job | Busy:
-        return self.there.jobs.start(self.source, token=_token(), description="smoke")
+        return self.site_use_cases.jobs.start(self.source, token=_token(), description="smoke")
 
     def _direct_is_at_work(self) -> bool:
         name = self.scene.names.source
-        details = self.there.direct_documents.details(self.shared, [name])
+        details = self.site_use_cases.direct_documents.details(self.shared, [name])
         return details[name].status in UNDER_WAY
 
     def _job_is_at_work(self, job: Job) -> bool:
-        now = self.there.jobs.get(self.source, job.job_id)
+        now = self.site_use_cases.jobs.get(self.source, job.job_id)
         return now is not None and now.state is JobState.RUNNING
 
     def _taken(self, ask: Callable[[], object]) -> object:

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from stackroom.errors import NotFound
-from stackroom_agents.user_agents.available import MOST_LISTED
+from stackroom_agents.user_agents.available_knowledge_bases import MOST_LISTED
 from stackroom_agents.user_agents.links import LinkChanges, NewLink
 from stackroom_console.ids import agent_id
 from stackroom_console.pages.agent_pages import cards_of

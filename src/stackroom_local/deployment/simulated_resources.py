@@ -37,7 +37,7 @@ class Maker(Protocol):
     def create(self, request: Request) -> str:
         """Create a resource and return its physical id. AWS refuses a name that is taken."""
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         """Return the physical id of an existing resource that matches the request."""
 
     def attributes(self, physical_id: str) -> Attributes:
@@ -118,16 +118,16 @@ def requested(resource_type: str, tags: Any) -> Any:
     return {tag["Key"]: tag["Value"] for tag in tags}
 
 
-def retag(client: Any, resource_type: str, arn: str, wanted: Any) -> None:
-    """Give a resource exactly the tags that are `requested`."""
+def retag(client: Any, resource_type: str, arn: str, tags: Any) -> None:
+    """Give a resource exactly the tags."""
     is_guardrail = resource_type == _GUARDRAIL
     name = {"resourceARN" if is_guardrail else "resourceArn": arn}
     listed = client.list_tags_for_resource(**name)["tags"]
-    gone = sorted(set(_keys(listed)) - set(_keys(wanted)))
+    gone = sorted(set(_keys(listed)) - set(_keys(tags)))
     if gone:
         client.untag_resource(**name, tagKeys=gone)
-    if wanted and wanted != listed:
-        client.tag_resource(**name, tags=wanted)
+    if tags and tags != listed:
+        client.tag_resource(**name, tags=tags)
 
 
 def _keys(tags: Any) -> list[str]:
@@ -146,7 +146,7 @@ class Guardrails:
     def create(self, request: Request) -> str:
         return str(self.bedrock.create_guardrail(**_with_key_id(request))["guardrailArn"])
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         return _id_of(request, self.bedrock, "list_guardrails", "guardrails", "arn")
 
     def attributes(self, physical_id: str) -> Attributes:
@@ -174,10 +174,10 @@ class GuardrailVersions:
     bedrock: Any
 
     def create(self, request: Request) -> str:
-        made = self.bedrock.create_guardrail_version(**request)
-        return f"{made['guardrailId']}|{made['version']}"
+        created = self.bedrock.create_guardrail_version(**request)
+        return f"{created['guardrailId']}|{created['version']}"
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         same = [
             each
             for each in self._listed(request["guardrailIdentifier"])
@@ -225,24 +225,24 @@ class KnowledgeBases:
     bedrock_agent: Any
 
     def create(self, request: Request) -> str:
-        made = self.bedrock_agent.create_knowledge_base(**request)["knowledgeBase"]
-        return str(made["knowledgeBaseId"])
+        created = self.bedrock_agent.create_knowledge_base(**request)["knowledgeBase"]
+        return str(created["knowledgeBaseId"])
 
     def wait(self, physical_id: str) -> None:
         """Wait until it can be used. Raises `NotStabilised` if it can't."""
         until_active(f"knowledge base {physical_id}", lambda: self._get(physical_id))
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         """
         Return its id. Raises OfAnotherType for another type, in which searches would find nothing.
         """
         of = ("list_knowledge_bases", "knowledgeBaseSummaries", "knowledgeBaseId")
         found = _id_of(request, self.bedrock_agent, *of)
         if found is not None:
-            there = self._get(found)["knowledgeBaseConfiguration"]["type"]
-            wanted = request["knowledgeBaseConfiguration"]["type"]
-            if there != wanted:
-                raise OfAnotherType(request["name"], there, wanted)
+            current_type = self._get(found)["knowledgeBaseConfiguration"]["type"]
+            declared_type = request["knowledgeBaseConfiguration"]["type"]
+            if current_type != declared_type:
+                raise OfAnotherType(request["name"], current_type, declared_type)
         return found
 
     def attributes(self, physical_id: str) -> Attributes:
@@ -272,8 +272,8 @@ class DataSourceMaker:
     bedrock_agent: Any
 
     def create(self, request: Request) -> str:
-        made = self.bedrock_agent.create_data_source(**request)["dataSource"]
-        return f"{made['knowledgeBaseId']}|{made['dataSourceId']}"
+        created = self.bedrock_agent.create_data_source(**request)["dataSource"]
+        return f"{created['knowledgeBaseId']}|{created['dataSourceId']}"
 
     def wait(self, physical_id: str) -> None:
         """Wait until it takes documents. Raises `NotStabilised` if it doesn't."""
@@ -284,7 +284,7 @@ class DataSourceMaker:
             active="AVAILABLE",
         )
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         base = request["knowledgeBaseId"]
         of = ("list_data_sources", "dataSourceSummaries", "dataSourceId")
         found = _id_of(request, self.bedrock_agent, *of, knowledgeBaseId=base)
@@ -324,7 +324,7 @@ class VectorBuckets:
         self.s3vectors.create_vector_bucket(**request)
         return self._arn(vectorBucketName=request["vectorBucketName"])
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         try:
             return self._arn(vectorBucketName=request["vectorBucketName"])
         except self.s3vectors.exceptions.NotFoundException:
@@ -359,7 +359,7 @@ class VectorBucketPolicies:
         self.update(found["vectorBucketArn"], request)
         return str(found["vectorBucketArn"])
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         """Return None, since a new policy replaces an existing one."""
 
     def attributes(self, physical_id: str) -> Attributes:
@@ -384,7 +384,7 @@ class VectorIndexes:
         self.s3vectors.create_index(**request)
         return self._arn(request)
 
-    def known(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
         try:
             return self._arn(request)
         except self.s3vectors.exceptions.NotFoundException:
@@ -453,15 +453,15 @@ class Simulator:
             raise UnknownResource(stack, resource.logical_id, resource.type)
         # CloudFormation makes a name up where the template gives none.
         request = named(resource.type, f"{stack}-{resource.logical_id}".lower(), properties)
-        made = maker.known(request)
-        if made is None:
-            made = maker.create(request)
+        physical_id = maker.find(request)
+        if physical_id is None:
+            physical_id = maker.create(request)
         elif isinstance(maker, Guardrails):
-            self.update(resource.type, made, request)
+            self.update(resource.type, physical_id, request)
         else:
-            self._retag(resource.type, made, request)
-        settle(maker, made)
-        return maker.attributes(made)
+            self._retag(resource.type, physical_id, request)
+        settle(maker, physical_id)
+        return maker.attributes(physical_id)
 
     def update(self, resource_type: str, physical_id: str, request: Request) -> None:
         """Update a resource in place, and its tags, which no update of the API includes."""

@@ -47,13 +47,13 @@ def serve(parent: int) -> NoReturn:
     """Fork processes until the parent ends, which has to be polled."""
     gc.disable()  # it would leave holes, which each forked process fills with memory of its own
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # each tells its launcher how it ends
-    with _listening() as asked:
+    with _listening() as listener:
         _import_all()
         share_descriptions()
         gc.freeze()
         while os.getppid() == parent:
             with suppress(TimeoutError):
-                _fork(asked)
+                _fork(listener)
     os._exit(0)
 
 
@@ -63,13 +63,13 @@ def _listening() -> socket.socket:
     """
     os.chdir(os.environ["TMPDIR"])
     Path(SOCKET).unlink(missing_ok=True)
-    asked = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     mask = os.umask(0o177)
-    asked.bind(SOCKET)
+    listener.bind(SOCKET)
     os.umask(mask)
-    asked.listen(128)
-    asked.settimeout(_POLL_SECONDS)
-    return asked
+    listener.listen(128)
+    listener.settimeout(_POLL_SECONDS)
+    return listener
 
 
 def _import_all() -> None:
@@ -93,11 +93,11 @@ def share_descriptions() -> None:
         session.client(service)  # type: ignore[call-overload]
 
 
-def _fork(asked: socket.socket) -> None:
-    launcher, _ = asked.accept()
+def _fork(listener: socket.socket) -> None:
+    launcher, _ = listener.accept()
     with launcher:
         if os.fork() == 0:
-            asked.close()
+            listener.close()
             _become(launcher)
 
 

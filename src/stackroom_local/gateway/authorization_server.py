@@ -108,11 +108,11 @@ class PublicClient(OAuthClientInformationFull):
         return super().validate_redirect_uri(redirect_uri)
 
 
-def redirects_to_keep(asked: OAuthClientInformationFull) -> list[str]:
+def redirects_to_keep(registration: OAuthClientInformationFull) -> list[str]:
     """
     Return the redirects that aren't loopback. Raises RegistrationError if a client can't have one.
     """
-    uris = asked.redirect_uris or []
+    uris = registration.redirect_uris or []
     if not all(may_be_registered(uri) for uri in uris):
         raise RegistrationError(
             "invalid_redirect_uri",
@@ -122,12 +122,12 @@ def redirects_to_keep(asked: OAuthClientInformationFull) -> list[str]:
     return [str(uri) for uri in uris if not is_loopback(uri)]
 
 
-def become_public(asked: OAuthClientInformationFull, *, client_id: str) -> None:
-    """Make the registration that of a public client. The endpoint answers with `asked`."""
-    asked.client_id = client_id
-    asked.token_endpoint_auth_method = _NO_SECRET
-    asked.client_secret = None
-    asked.client_secret_expires_at = None
+def become_public(registration: OAuthClientInformationFull, *, client_id: str) -> None:
+    """Make the registration that of a public client. The endpoint answers with `registration`."""
+    registration.client_id = client_id
+    registration.token_endpoint_auth_method = _NO_SECRET
+    registration.client_secret = None
+    registration.client_secret_expires_at = None
 
 
 PAGE_PATH = "/sign-in"
@@ -166,7 +166,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
     resources: Sequence[str]
     sign_ins: SessionStore
     access_token_seconds: int
-    _asked: TTLCache[str, AuthorizationRequest] = field(
+    _pending: TTLCache[str, AuthorizationRequest] = field(
         default_factory=lambda: TTLCache(_MAX_OPEN, _PAGE_SECONDS)
     )
     _codes: TTLCache[str, Code] = field(default_factory=lambda: TTLCache(_MAX_OPEN, _CODE_SECONDS))
@@ -193,22 +193,22 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         if params.resource and params.resource.rstrip("/") not in self.resources:
             raise AuthorizeError("invalid_target", f"resource is not {self.resources[0]}")
         request = secrets.token_urlsafe(32)
-        self._asked[request] = AuthorizationRequest(client.client_id, params)
+        self._pending[request] = AuthorizationRequest(client.client_id, params)
         return construct_redirect_uri(self.issuer.url + PAGE_PATH, request=request)
 
-    def asked(self, request: str) -> AuthorizationRequest | None:
+    def authorization(self, request: str) -> AuthorizationRequest | None:
         """Return an open request, or None if it is unknown, answered, or too old."""
-        return self._asked.get(request)
+        return self._pending.get(request)
 
     def grant(self, request: str, user: str, groups: Sequence[str]) -> str:
         """Return the client's URL with a code. Raises KeyError unless the request is still open."""
-        asked = self._asked.pop(request)
-        params = asked.params
+        authorization = self._pending.pop(request)
+        params = authorization.params
         code = Code(
             code=secrets.token_urlsafe(32),
             scopes=params.scopes or list(DEFAULT_SCOPES),
             expires_at=time.time() + _CODE_SECONDS,
-            client_id=asked.client_id,
+            client_id=authorization.client_id,
             code_challenge=params.code_challenge,
             redirect_uri=params.redirect_uri,
             redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly,
@@ -223,7 +223,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refresh, Access
         """
         Return the client's URL with the refusal. Raises KeyError unless the request is still open.
         """
-        params = self._asked.pop(request).params
+        params = self._pending.pop(request).params
         return construct_redirect_uri(
             str(params.redirect_uri), error="access_denied", state=params.state
         )

@@ -159,34 +159,34 @@ class SignInPage:
 
     async def show(self, request: Request) -> Response:
         name = request.query_params.get("request", "")
-        asked = self._server.asked(name)
-        if asked is None:
+        authorization = self._server.authorization(name)
+        if authorization is None:
             return _page(_CLOSED, HTTPStatus.BAD_REQUEST)
-        return self._form(request, name, asked, {})
+        return self._form(request, name, authorization, {})
 
     async def answer(self, request: Request) -> Response:
         async with request.form(max_files=0) as form:
-            given = {key: value for key, value in form.items() if isinstance(value, str)}
+            fields = {key: value for key, value in form.items() if isinstance(value, str)}
         cookie = request.cookies.get(_COOKIE, "")
-        if not cookie or not hmac.compare_digest(cookie.encode(), given.get("form", "").encode()):
+        if not cookie or not hmac.compare_digest(cookie.encode(), fields.get("form", "").encode()):
             return _page(_FOREIGN, HTTPStatus.FORBIDDEN)
-        name = given.get("request", "")
-        asked = self._server.asked(name)
-        if asked is None:
+        name = fields.get("request", "")
+        authorization = self._server.authorization(name)
+        if authorization is None:
             return _page(_CLOSED, HTTPStatus.BAD_REQUEST)
-        if "cancel" in given:
+        if "cancel" in fields:
             return _sent_back(self._server.decline(name))
-        user, groups = self._picked(given)
+        user, groups = self._picked(fields)
         if problem := _problem(user, groups):
-            return self._form(request, name, asked, given, problem)
+            return self._form(request, name, authorization, fields, problem)
         return _sent_back(self._server.grant(name, user, groups))
 
-    def _picked(self, given: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-        known = given.get("known", "")
+    def _picked(self, fields: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+        known = fields.get("known", "")
         if known in (users := self._known()):
             return known, users[known]
-        groups = (group.strip() for group in given.get("groups", "").split(","))
-        return given.get("user", "").strip(), tuple(group for group in groups if group)
+        groups = (group.strip() for group in fields.get("groups", "").split(","))
+        return fields.get("user", "").strip(), tuple(group for group in groups if group)
 
     def _known(self) -> dict[str, tuple[str, ...]]:
         return dict(itertools.islice(self._server.sign_ins.users(), _MAX_KNOWN))
@@ -195,19 +195,19 @@ class SignInPage:
         self,
         request: Request,
         name: str,
-        asked: AuthorizationRequest,
-        given: Mapping[str, str],
+        authorization: AuthorizationRequest,
+        fields: Mapping[str, str],
         problem: str = "",
     ) -> Response:
         form = request.cookies.get(_COOKIE) or secrets.token_urlsafe(32)
         hidden = _HIDDEN.format(request=name, form=form)
         content = _ASKED.format(
             problem=_PROBLEM.format(text=problem) if problem else "",
-            back=str(asked.params.redirect_uri),
+            back=str(authorization.params.redirect_uri),
             known=_buttons(self._known(), hidden),
             hidden=hidden,
-            user=given.get("user", ""),
-            groups=given.get("groups", ""),
+            user=fields.get("user", ""),
+            groups=fields.get("groups", ""),
         )
         response = _page(content, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK)
         response.set_cookie(_COOKIE, form, httponly=True, samesite="strict", path=request.url.path)
@@ -318,11 +318,11 @@ class _Revocation:
         except AuthenticationError as error:
             problem = {"error": "invalid_client", "error_description": error.message}
             return JSONResponse(problem, status_code=HTTPStatus.UNAUTHORIZED, headers=_UNKEPT)
-        given = (await request.form()).get("token")
-        if not isinstance(given, str):
+        refresh_token = (await request.form()).get("token")
+        if not isinstance(refresh_token, str):
             problem = {"error": "invalid_request", "error_description": "token is missing"}
             return JSONResponse(problem, status_code=HTTPStatus.BAD_REQUEST, headers=_UNKEPT)
-        if token := await self.server.load_refresh_token(client, given):
+        if token := await self.server.load_refresh_token(client, refresh_token):
             await self.server.revoke_token(token)
         return Response(headers=_UNKEPT)  # the same for a token that nobody knows: section 2.2
 
@@ -338,8 +338,8 @@ def _of_forms(handle: Handle) -> Handle:
     """
 
     async def checked(request: Request) -> Response:
-        given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if request.method == "POST" and given != _FORM:
+        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method == "POST" and content_type != _FORM:
             problem = f"the request's Content-Type must be {_FORM}"
             answer = {"error": "invalid_request", "error_description": problem}
             return JSONResponse(answer, status_code=HTTPStatus.BAD_REQUEST, headers=_UNKEPT)

@@ -181,14 +181,14 @@ class Invocations:
         if len(session) not in _SESSIONS:
             raise InvocationRefused(400, "runtimeSessionId: must have 33 to 256 characters")
         runtime = self._runtime(id_)
-        asked = self.client.build_request(
+        forwarded = self.client.build_request(
             "POST",
             f"{await runtime.address()}/invocations",
             headers=runtime.headers(request, session),
             content=await request.body(),
         )
         try:
-            answer = await self.client.send(asked, stream=True)
+            answer = await self.client.send(forwarded, stream=True)
         except httpx.TransportError as error:  # it died over the question, or before it
             problem = f"the agent broke off, see {self.folder}/{id_}.log"
             raise InvocationRefused(424, problem) from error

@@ -41,13 +41,13 @@ class Runtimes:
         self._issuer_url = issuer_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = None
+        match = None
         if scope["type"] == "http" and scope["method"] == "POST":  # a PUT may be of an object
-            asked = _INVOKED.fullmatch(scope["path"])
-        if asked is None:
+            match = _INVOKED.fullmatch(scope["path"])
+        if match is None:
             await self._app(scope, receive, send)
             return
-        response = await self._invocations.answer(asked["id"], Request(scope, receive))
+        response = await self._invocations.answer(match["id"], Request(scope, receive))
         await response(scope, receive, send)
 
     def forget(self, id_: str) -> None:

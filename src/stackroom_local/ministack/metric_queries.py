@@ -170,7 +170,7 @@ class MetricDataQueries:
             if wanted.finds(each["MetricName"], _dimensions(each))
         ]
         labels = [_label(query, _dimensions(each), alone=len(metrics) == 1) for each in metrics]
-        asked: list[Query] = [
+        queries: list[Query] = [
             {
                 "Id": f"found_{number}",
                 "MetricStat": {
@@ -181,7 +181,7 @@ class MetricDataQueries:
             }
             for number, each in enumerate(metrics)
         ]
-        answers = zip(labels, self.ask(asked) if asked else (), strict=True)
+        answers = zip(labels, self.ask(queries) if queries else (), strict=True)
         for label, answer in sorted(answers, key=lambda pair: pair[0]):
             yield {**answer, "Id": query["Id"], "Label": label}
 

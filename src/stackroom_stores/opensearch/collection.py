@@ -90,14 +90,14 @@ class Collection:
         return self._called("MultiSearch", index, self._client.msearch, deadline, body=lines)
 
     def _called(
-        self, operation: str, index: str, call: Call, deadline: Deadline, **asked: Any
+        self, operation: str, index: str, call: Call, deadline: Deadline, **arguments: Any
     ) -> Any:
         pauses = list(_PAUSES)
         while True:
             deadline.check(operation)
             patience = min(_PATIENCE, deadline.left())
             try:
-                return call(index=index, request_timeout=patience, **asked)
+                return call(index=index, request_timeout=patience, **arguments)
             except (TransportError, SerializationError, BotoCoreError) as error:
                 failed, may_pass = _translated(error, operation, index), _may_pass(error)
             if not pauses or not may_pass or deadline.left() <= pauses[0]:

@@ -177,7 +177,7 @@ _BELIEVED = 60.0  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _SearchRequest:
     words: str
     vector: Vector
     within: Rendered | None
@@ -222,45 +222,45 @@ class OpenSearchKnowledgeBase:
             )
         deadline.check("InvokeModel")
         vector = self._embeddings.embed(query)
-        asked = _Asked(words=query, vector=vector, within=within, deadline=deadline)
+        request = _SearchRequest(words=query, vector=vector, within=within, deadline=deadline)
         passages: list[Passage] = []
         # What should be a list and isn't is left out, and then there may be more to find.
-        for most in (limit, _MOST):
-            found = self._found(asked, most, layout)
+        for size in (limit, _MOST):
+            found = self._found(request, size, layout)
             passages = [each for each in found if is_listed(condition, each.attributes)]
-            if len(passages) >= limit or len(found) < most or len(passages) == len(found):
+            if len(passages) >= limit or len(found) < size or len(passages) == len(found):
                 break
         return Retrieved(passages=tuple(passages[:limit]), search=self._search)
 
-    def _found(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
+    def _found(self, request: _SearchRequest, size: int, layout: Layout) -> list[Passage]:
         if self._search is Search.HYBRID:
-            return self._by_both(asked, most, layout)
-        near = self._nearest(asked.within, most, asked)
+            return self._by_both(request, size, layout)
+        near = self._nearest(request.within, size, request)
         return [self._passage(each, cosine(layout.space, each.score)) for each in near]
 
-    def _nearest(self, within: Rendered | None, most: int, asked: _Asked) -> list[Hit]:
-        body = nearest(asked.vector, most, within, self._fields)
-        return hits_in(self._collection.search(self._index, body, asked.deadline), self._fields)
+    def _nearest(self, within: Rendered | None, size: int, request: _SearchRequest) -> list[Hit]:
+        body = nearest(request.vector, size, within, self._fields)
+        return hits_in(self._collection.search(self._index, body, request.deadline), self._fields)
 
-    def _by_both(self, asked: _Asked, most: int, layout: Layout) -> list[Passage]:
+    def _by_both(self, request: _SearchRequest, size: int, layout: Layout) -> list[Passage]:
         """
         Search by meaning and words, with enough results that their number doesn't change the best
         ones.
         """
         bodies = [
-            nearest(asked.vector, _MOST, asked.within, self._fields),
-            best_by_words(asked.words, _MOST, asked.within, self._fields),
+            nearest(request.vector, _MOST, request.within, self._fields),
+            best_by_words(request.words, _MOST, request.within, self._fields),
         ]
-        answer = self._collection.multi_search(self._index, bodies, asked.deadline)
+        answer = self._collection.multi_search(self._index, bodies, request.deadline)
         near, worded = (self._hits_of(each) for each in answers_in(answer, len(bodies)))
         hits = {each.id: each for each in (*near, *worded)}
-        best = fused([each.id for each in near], [each.id for each in worded])[:most]
+        best = fused([each.id for each in near], [each.id for each in worded])[:size]
         scores = {each.id: each.score for each in near}
         if unscored := [key for key in best if key not in scores]:
             # Words tell nothing of how near these are in meaning.
             # So few that a search for as many compares each of them, exactly:
             # https://docs.opensearch.org/latest/vector-search/filter-search-knn/efficient-knn-filtering/
-            found = self._nearest({"ids": {"values": unscored}}, len(unscored), asked)
+            found = self._nearest({"ids": {"values": unscored}}, len(unscored), request)
             scores |= {each.id: each.score for each in found}
         return [
             self._passage(hits[key], cosine(layout.space, scores[key]))
@@ -292,10 +292,10 @@ class OpenSearchKnowledgeBase:
 
     def _layout(self, condition: Filter | None, deadline: Deadline) -> Layout:
         """Return the layout; it is read once, and again after a while for an unknown attribute."""
-        asked = set() if condition is None else {each.key for each in leaves(condition)}
+        keys = set() if condition is None else {each.key for each in leaves(condition)}
         if self._known is not None:
             layout, read_at = self._known
-            if layout.attributes.keys() >= asked or time.monotonic() < read_at + _BELIEVED:
+            if layout.attributes.keys() >= keys or time.monotonic() < read_at + _BELIEVED:
                 return layout
         layout = self._read(deadline)
         self._known = layout, time.monotonic()

@@ -76,69 +76,74 @@ def check(condition: Filter) -> None:
                 raise SearchRefused(f"a filter on {each.key!r} with {each.comparison} needs a text")
 
 
-def _had(key: str, held: Attribute | None, value: Scalar) -> Rendered:
-    if held is None or (held.type in _KINDS and not _fits(held, value)):
+def _had(key: str, attribute: Attribute | None, value: Scalar) -> Rendered:
+    if attribute is None or (attribute.type in _KINDS and not _fits(attribute, value)):
         return _NOTHING
-    return {"term": {_exact(key, held, value): value}}
+    return {"term": {_exact(key, attribute, value): value}}
 
 
-def _present(held: Attribute | None, *, is_there: bool) -> Rendered:
+def _present(attribute: Attribute | None, *, is_there: bool) -> Rendered:
     """Test whether a value exists for comparison; a text that is too long counts as absent."""
-    if held is None:
+    if attribute is None:
         return _NOTHING if is_there else {"match_all": {}}
-    found = {"exists": {"field": held.field}}
+    found = {"exists": {"field": attribute.field}}
     return found if is_there else {"bool": {"must_not": [found]}}
 
 
-def _compared(condition: Compares, held: Attribute | None) -> Rendered:
+def _compared(condition: Compares, attribute: Attribute | None) -> Rendered:
     comparison, value = condition.comparison, condition.value
     if comparison in (Comparison.NOT_EQUALS, Comparison.NOT_IN):
-        return {"bool": {"must_not": [_among(condition, held)]}} if held else {"match_all": {}}
-    if held is None:
+        return (
+            {"bool": {"must_not": [_among(condition, attribute)]}}
+            if attribute
+            else {"match_all": {}}
+        )
+    if attribute is None:
         return _NOTHING
     if comparison is Comparison.IN:
-        return _among(condition, held)
-    if held.type not in (NUMBERS if comparison in _RANGES else ("keyword",)):
-        raise _unfit(condition.key, held, comparison)
+        return _among(condition, attribute)
+    if attribute.type not in (NUMBERS if comparison in _RANGES else ("keyword",)):
+        raise _unfit(condition.key, attribute, comparison)
     if comparison in _RANGES:
-        return {"range": {held.field: {_RANGES[comparison]: value}}}
+        return {"range": {attribute.field: {_RANGES[comparison]: value}}}
     if comparison is Comparison.STARTS_WITH:
-        return {"prefix": {held.field: {"value": value}}}
+        return {"prefix": {attribute.field: {"value": value}}}
     literal = re.sub(r"([*?\\])", r"\\\1", str(value))
-    return {"wildcard": {held.field: {"value": f"*{literal}*"}}}
+    return {"wildcard": {attribute.field: {"value": f"*{literal}*"}}}
 
 
-def _among(condition: Compares, held: Attribute) -> Rendered:
+def _among(condition: Compares, attribute: Attribute) -> Rendered:
     for each in condition.values:
-        _exact(condition.key, held, each)
-    return {"terms": {held.field: list(condition.values)}}
+        _exact(condition.key, attribute, each)
+    return {"terms": {attribute.field: list(condition.values)}}
 
 
-def _exact(key: str, held: Attribute, value: object) -> str:
+def _exact(key: str, attribute: Attribute, value: object) -> str:
     """Return the field to compare with. A value that OpenSearch would convert is refused."""
-    if not _fits(held, value):
-        raise _unfit(key, held, f"a value of type {type(value).__name__}")
-    if isinstance(value, str) and len(value) > held.longest:
+    if not _fits(attribute, value):
+        raise _unfit(key, attribute, f"a value of type {type(value).__name__}")
+    if isinstance(value, str) and len(value) > attribute.longest:
         raise SearchRefused(
             f"a filter on {key!r} with a text of {len(value)} characters, of which the index keeps"
-            f" {held.longest}"
+            f" {attribute.longest}"
         )
-    return held.field
+    return attribute.field
 
 
-def _fits(held: Attribute, value: object) -> bool:
-    if held.type == "boolean":
+def _fits(attribute: Attribute, value: object) -> bool:
+    if attribute.type == "boolean":
         return isinstance(value, bool)
-    if held.type in NUMBERS:
+    if attribute.type in NUMBERS:
         return _is_number(value)
-    return held.type in _KINDS and isinstance(value, str)
+    return attribute.type in _KINDS and isinstance(value, str)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _unfit(key: str, held: Attribute, asked: str) -> SearchRefused:
+def _unfit(key: str, attribute: Attribute, comparison: str) -> SearchRefused:
     return SearchRefused(
-        f"a filter on {key!r}, which the index holds as {held.type!r}, can't compare it by {asked}"
+        f"a filter on {key!r}, which the index holds as {attribute.type!r}, can't compare it"
+        f" by {comparison}"
     )

@@ -99,12 +99,12 @@ class Documents:
     def digest(self, name: str) -> str | None:
         """Return the digest of the stored version, or None if there is none."""
 
-        def asked(connection: Connection[Any]) -> str | None:
+        def query(connection: Connection[Any]) -> str | None:
             values = {**self._whose, "name": name}
             row = connection.execute(_DIGEST.format(**self.tables.names), values).fetchone()
             return None if row is None else str(row[0])
 
-        return self.connections.write(_OPERATION, asked, user_id=self.user_id)
+        return self.connections.write(_OPERATION, query, user_id=self.user_id)
 
     def put(self, document: NewDocument) -> None:
         """

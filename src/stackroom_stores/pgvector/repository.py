@@ -77,7 +77,7 @@ ORDER BY {order}, document_id, chunk_index
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SearchRequest:
     """A search; `own_of` narrows it to a user's own rows, without shared ones."""
 
     knowledge_base_id: str
@@ -103,32 +103,41 @@ class Asked:
         return SQL("knowledge_base_id = %(knowledge_base_id)s") + SQL(own)
 
 
-def by_meaning(connection: Connection[Any], tables: Tables, asked: Asked) -> list[Row]:
+def by_meaning(connection: Connection[Any], tables: Tables, request: SearchRequest) -> list[Row]:
     """Return rows, the nearest first."""
-    counted = _COUNT.format(**tables.names, owned=asked.owned)
-    [[count]] = connection.execute(counted, {**asked.values, "compared": COMPARED}).fetchall()
+    counted = _COUNT.format(**tables.names, owned=request.owned)
+    [[count]] = connection.execute(counted, {**request.values, "compared": COMPARED}).fetchall()
     if count <= COMPARED:
-        return _ranked(connection, tables, asked, _ONE_BY_ONE)
-    connection.execute(_WALKING, {"kept": str(max(_KEPT, asked.limit))})
-    found = _ranked(connection, tables, asked, _BY_INDEX)
-    return found if len(found) >= asked.limit else _ranked(connection, tables, asked, _ONE_BY_ONE)
+        return _ranked(connection, tables, request, _ONE_BY_ONE)
+    connection.execute(_WALKING, {"kept": str(max(_KEPT, request.limit))})
+    found = _ranked(connection, tables, request, _BY_INDEX)
+    return (
+        found if len(found) >= request.limit else _ranked(connection, tables, request, _ONE_BY_ONE)
+    )
 
 
 def by_words(
-    connection: Connection[Any], tables: Tables, asked: Asked, *, query: str, language: str
+    connection: Connection[Any],
+    tables: Tables,
+    request: SearchRequest,
+    *,
+    query: str,
+    language: str,
 ) -> list[Row]:
     """Return rows with any of the question's words, by how many and how often."""
-    found = _BY_WORDS.format(**tables.names, owned=asked.owned, condition=asked.condition.sql)
+    found = _BY_WORDS.format(**tables.names, owned=request.owned, condition=request.condition.sql)
     statement = _TOLD.format(**tables.names, found=found, order=SQL("rank DESC"))
-    values = {**asked.values, "query": query, "language": language}
+    values = {**request.values, "query": query, "language": language}
     return _rows(connection, statement, values)
 
 
-def _ranked(connection: Connection[Any], tables: Tables, asked: Asked, way: SQL) -> list[Row]:
-    nearest = _NEAREST.format(**tables.names, owned=asked.owned, condition=asked.condition.sql)
+def _ranked(
+    connection: Connection[Any], tables: Tables, request: SearchRequest, way: SQL
+) -> list[Row]:
+    nearest = _NEAREST.format(**tables.names, owned=request.owned, condition=request.condition.sql)
     found = way.format(nearest=nearest)
     statement = _TOLD.format(**tables.names, found=found, order=SQL("distance"))
-    return _rows(connection, statement, asked.values)
+    return _rows(connection, statement, request.values)
 
 
 def _rows(connection: Connection[Any], statement: Composed, values: dict[str, object]) -> list[Row]:
@@ -230,8 +239,8 @@ class Repository:
 
         With `owner_key`, the attribute that is the owner, only the user's own are searched.
         """
-        asked = self._asked(knowledge_base_id, query_embedding, top_k, condition, owner_key)
-        rows = self._read(lambda connection: by_meaning(connection, self.tables, asked))
+        request = self._request(knowledge_base_id, query_embedding, top_k, condition, owner_key)
+        rows = self._read(lambda connection: by_meaning(connection, self.tables, request))
         return tuple(each for each in map(_match, rows) if each.similarity >= similarity_threshold)
 
     def search_hybrid(
@@ -246,12 +255,12 @@ class Repository:
     ) -> tuple[Match, ...]:
         """Return the best matches by meaning and words together, each ranked over all rows."""
         most = max(top_k, _FUSED)
-        asked = self._asked(knowledge_base_id, query_embedding, most, condition, owner_key)
+        request = self._request(knowledge_base_id, query_embedding, most, condition, owner_key)
 
         def search(connection: Connection[Any]) -> tuple[list[Row], list[Row]]:
             language = self._language(connection)
-            return by_meaning(connection, self.tables, asked), by_words(
-                connection, self.tables, asked, query=query, language=language
+            return by_meaning(connection, self.tables, request), by_words(
+                connection, self.tables, request, query=query, language=language
             )
 
         orders = [
@@ -275,15 +284,15 @@ class Repository:
         [stats] = self._listed(Stats, _STATS, {"id": knowledge_base_id})
         return stats
 
-    def _asked(
+    def _request(
         self,
         knowledge_base_id: str,
         embedding: Vector,
         limit: int,
         condition: Filter | None,
         owner_key: str | None,
-    ) -> Asked:
-        return Asked(
+    ) -> SearchRequest:
+        return SearchRequest(
             knowledge_base_id=knowledge_base_id,
             vector=PgVector(list(embedding)).to_text(),
             condition=rendered(condition, owner_key=owner_key),

@@ -213,8 +213,8 @@ def language_of(
 def _make_roles(connection: Connection[Any]) -> None:
     for role in (READER, WRITER):
         connection.execute(SQL(_ROLE).format(role=Identifier(role)))
-        asked = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
-        if connection.execute(asked, (role,)).fetchone() != (False,):
+        has_bypass = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+        if connection.execute(has_bypass, (role,)).fetchone() != (False,):
             raise SearchRefused(f"the role {role!r} is there, and row level security binds it not")
         # Who makes a role may not yet act as it [PostgreSQL 16: CREATEROLE].
         connection.execute(SQL("GRANT {} TO CURRENT_USER").format(Identifier(role)))

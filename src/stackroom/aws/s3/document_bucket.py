@@ -76,7 +76,7 @@ class _Bucket:
         encryption = str(head.get("ServerSideEncryption", ""))
         if encryption.startswith("aws:kms") and head["ContentLength"]:
             refused = self._refusal_of_reading(key)
-            return refused.why if refused is not None else None
+            return refused.reason if refused is not None else None
         return None
 
     def _refusal_of_reading(self, key: str) -> ObjectRefused | None:
@@ -194,7 +194,7 @@ class S3DocumentBucket(_Bucket):
             version_id=None,
             content_type="",
             last_modified=found["LastModified"],
-            unreadable=refused.why,
+            unreadable=refused.reason,
         )
 
     def sidecar_of(self, key: str) -> StoredSidecar | None:
