@@ -16,7 +16,7 @@ LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 
 
 def status(method: str, path: str, headers: dict[str, str], *, host: str = "127.0.0.1:4566") -> int:
-    guarded = PageGuard(PlainTextResponse("served"), [CONSOLE], inner=INNER, asked=ASKED)
+    guarded = PageGuard(PlainTextResponse("served"), [CONSOLE], inner=INNER, allowed=ASKED)
     asked = httpx.Request(method, f"http://127.0.0.1:4566{path}", headers={**headers, "host": host})
 
     async def answer() -> int:

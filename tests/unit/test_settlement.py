@@ -8,8 +8,14 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.runs.bedrock_calls import JobState
 from stackroom.runs.evidence import JOB_DEADLINE, MAX_ATTEMPTS
+from stackroom.runs.ledger import Mode
 from stackroom.runs.polling import TaskResult
-from stackroom.runs.run import Run, RunOutcome
+from stackroom.runs.run import (
+    Run,
+    RunOutcome,
+    seconds_until_first_poll,
+    seconds_until_next_poll,
+)
 from stackroom.runs.verdicts import NOT_FOUND
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
@@ -319,7 +325,8 @@ def test_polling_waits_by_the_jobs_age(pipeline: Pipeline, run: Run) -> None:
 
     later = pipeline.poll(run).run
 
-    assert (first, later.progress.wait_seconds) == (10, 20)
+    assert first == seconds_until_first_poll(Mode.JOB)
+    assert later.progress.wait_seconds == seconds_until_next_poll(Mode.JOB, 100)
 
 
 def test_settling_twice_changes_nothing_more(filled: Pipeline) -> None:

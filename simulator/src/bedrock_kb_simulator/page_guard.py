@@ -24,7 +24,7 @@ class PageGuard:
     """
     An ASGI application for programs and for pages of allowed origins only.
 
-    Paths with a prefix in `inner` are refused, unless they have one in `asked`.
+    Paths with a prefix in `inner` are refused, unless they have one in `allowed`.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class PageGuard:
         origins: Collection[str] = (),
         *,
         inner: tuple[str, ...] = (),
-        asked: tuple[str, ...] = (),
+        allowed: tuple[str, ...] = (),
     ) -> None:
         self._app = app
         self._origins = frozenset(origins)
-        self._inner, self._asked = inner, asked
+        self._inner, self._allowed = inner, allowed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         why = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
@@ -52,7 +52,7 @@ class PageGuard:
         path, headers = scope["path"], Headers(scope=scope)
         if not _is_here(headers.get("host", "")):
             return f"this server is 127.0.0.1 or localhost, not {headers.get('host', '')!a}"
-        if path.startswith(self._inner) and not path.startswith(self._asked):
+        if path.startswith(self._inner) and not path.startswith(self._allowed):
             return f"{path!a} is not for use from outside"
         origin = headers.get("origin")
         if origin is not None:

@@ -150,8 +150,8 @@ def mend() -> None:
     action_of: Callable[..., str | None] = iam_actions.extract_iam_action
 
     def action(service: str, *rest: Any) -> str | None:
-        action = action_of(service, *rest)
-        return action.removesuffix("Batch") if service == "sqs" and action else action
+        named = action_of(service, *rest)
+        return named.removesuffix("Batch") if service == "sqs" and named else named
 
     iam_actions.extract_iam_action = action
     named: Callable[..., str] = iam_actions.extract_resource_arn
@@ -244,7 +244,7 @@ if __name__ == "__main__":
         with_agents, state, kept=reserve.size(), reserved=RESERVE_BYTES // 2
     )
     app.app = PageGuard(
-        with_room, os.environ.get("PAGE_ORIGINS", "").split(), inner=INNER, action=ASKED
+        with_room, os.environ.get("PAGE_ORIGINS", "").split(), inner=INNER, allowed=ASKED
     )
     for each in (
         resource_policies,
