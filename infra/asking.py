@@ -1,7 +1,7 @@
 """Parallel checks of the preflight, their results, and the texts for AWS's errors."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,9 +11,7 @@ from botocore.exceptions import ClientError
 T = TypeVar("T")
 Client = Callable[[str], Any]  # of boto3, by service
 
-MISSING_RIGHT = "these credentials lack "
 _THREADS = 16
-_NOT_FOUND = re.compile(r"404|.*(NotFound|NoSuch|NonExistent|DoesNotExist).*")
 _DENIED = re.compile(r"403|.*(AccessDenied|NotAuthorized|AuthorizationError|Unauthorized).*")
 _RIGHT = re.compile(r"to perform:? ([a-z0-9-]+:\w+)")
 
@@ -50,27 +48,10 @@ def run_parallel(actions: Sequence[Callable[[], T]]) -> list[T]:
         return [each.result() for each in [threads.submit(action) for action in actions]]
 
 
-def is_not_found(error: ClientError) -> bool:
-    """Return True if the error says that the resource doesn't exist."""
-    details = error.response["Error"]
-    # CloudFormation has one code for every invalid request.
-    missing = details["Code"] == "ValidationError" and "does not exist" in details["Message"]
-    return missing or _NOT_FOUND.fullmatch(details["Code"]) is not None
-
-
 def reason_of(error: ClientError) -> str:
     """Return the reason for an error: the missing right, as AWS names it, or AWS's message."""
     details = error.response["Error"]
     if _DENIED.fullmatch(details["Code"]) is None:
         return f"{error.operation_name} failed: {details['Code']} {details['Message']}".rstrip()
     right = _RIGHT.search(details["Message"])
-    return f"{MISSING_RIGHT}{right[1] if right else error.operation_name}"
-
-
-def join_reasons(reasons: Collection[str]) -> str:
-    """Return all distinct reasons in one line, with the missing rights last."""
-    rights = {
-        each.removeprefix(MISSING_RIGHT) for each in reasons if each.startswith(MISSING_RIGHT)
-    }
-    others = sorted({each for each in reasons if not each.startswith(MISSING_RIGHT)})
-    return "; ".join([*others, *([MISSING_RIGHT + ", ".join(sorted(rights))] if rights else [])])
+    return f"these credentials lack {right[1] if right else error.operation_name}"

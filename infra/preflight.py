@@ -29,26 +29,12 @@ if __package__ in (None, ""):  # run as a script
 from infra.asking import Check, Client, Result, failed, passed, reason_of, warning
 from infra.preflight_bedrock import CHOOSE_REGION, model, ocr, quotas, region
 from infra.synthesised import Account, PlannedDeployment, plan_deployment
-from infra.taken_names import check_names
 
 # The time for one response, and for a whole check, after which it counts as unanswered.
 _RESPONSE_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
-    *("backup", "bedrock", "bedrock-agent", "bedrock-agentcore-control", "bedrock-runtime"),
-    "cloudformation",
-    *("cloudwatch", "schemas", "secretsmanager"),
-    *(
-        "cognito-idp",
-        "dynamodb",
-        "iam",
-        "kms",
-        "lambda",
-        "logs",
-        "s3",
-        "s3vectors",
-        "service-quotas",
-    ),
-    *("secretsmanager", "sns", "sqs", "ssm", "stepfunctions", "sts", "textract"),
+    *("bedrock", "bedrock-agent", "bedrock-agentcore-control", "bedrock-runtime"),
+    *("cloudformation", "iam", "lambda", "s3vectors", "service-quotas", "ssm", "sts", "textract"),
 )
 # CloudFormation's CreatePolicy calls the gateway; without the right it ends in CREATE_FAILED.
 # https://github.com/awslabs/fullstack-solution-template-for-agentcore/pull/133
@@ -146,7 +132,7 @@ def concurrency(functions: Any, planned: PlannedDeployment, where: str) -> Resul
     # https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
     reserved = sum(
         resource["Properties"].get("ScalingConfig", {}).get("MaximumConcurrency", 1)
-        for _, _, resource in planned.resources()
+        for resource in planned.resources()
         if resource["Type"] == "AWS::Lambda::EventSourceMapping"
     )
     text = f"{free} concurrent functions, of which queues and streams may take {reserved}"
@@ -163,7 +149,7 @@ def vectors(s3vectors: Any, planned: PlannedDeployment, account: Account) -> Res
     """
     Check the vector bucket's encryption: to change it, CloudFormation would replace the bucket.
     """
-    for _, _, resource in planned.resources():
+    for resource in planned.resources():
         if resource["Type"] != "AWS::S3Vectors::VectorBucket":
             continue
         properties = resource["Properties"]
@@ -190,7 +176,7 @@ def checks(client: Client, planned: PlannedDeployment, account: Account) -> list
     """Return all checks by name; none needs another's result."""
     where = account.region
     cloudformation = client("cloudformation")
-    has_indexes = any(each["Type"] == _INDEX for _, _, each in planned.resources())
+    has_indexes = any(each["Type"] == _INDEX for each in planned.resources())
     return [
         ("region", partial(region, client, where)),
         *((each.id, partial(model, client, each, where)) for each in planned.models),
@@ -201,7 +187,6 @@ def checks(client: Client, planned: PlannedDeployment, account: Account) -> list
         ("deploying role", partial(deploying_role, client("iam"), planned, account)),
         *([("search by words", partial(index_type, cloudformation))] if has_indexes else []),
         *([("OCR", partial(ocr, client, where))] if planned.ocr else []),
-        ("names", partial(check_names, client, account, planned)),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from boto3.session import Session
 from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError
 
-from infra.asking import Client, Result, failed, is_not_found, passed, run_parallel, warning
+from infra.asking import Client, Result, failed, passed, run_parallel, warning
 from infra.limits import LIMITS, get_quota
 from infra.synthesised import Model
 
@@ -81,6 +81,7 @@ def _answers(client: Any, ask: Callable[[Any], object]) -> bool:
     return True
 
 
+_NO_MODEL = ("ResourceNotFoundException", "ValidationException")
 # The minimal question of `query_catalog`: a model that refuses it can't answer questions.
 QUESTION: Mapping[str, Any] = {
     "system": [{"text": "Answer in one word."}],
@@ -131,7 +132,7 @@ def _access(bedrock: Any, model: Model, where: str, ask: str, elsewhere: tuple[s
         requested = "model"
         found = bedrock.get_foundation_model_availability(modelId=model.foundation)
     except ClientError as error:
-        if not (is_not_found(error) or error.response["Error"]["Code"] == "ValidationException"):
+        if error.response["Error"]["Code"] not in _NO_MODEL:
             raise
         problem = f"not in {where}: {error.response['Error']['Message']}"
         if has_profile and requested == "model":  # the model itself may be in other regions

@@ -61,15 +61,13 @@ class PlannedDeployment:
         """True if a function uses Textract to read pages."""
         return any(
             "OCR" in resource["Properties"].get("Environment", {}).get("Variables", {})
-            for _, _, resource in self.resources()
+            for resource in self.resources()
             if resource["Type"] == "AWS::Lambda::Function"
         )
 
-    def resources(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Yield stack, logical id, and resource."""
-        for stack, template in self.stacks.items():
-            for logical_id, resource in template["Resources"].items():
-                yield stack, logical_id, resource
+    def resources(self) -> Iterator[Mapping[str, Any]]:
+        for template in self.stacks.values():
+            yield from template["Resources"].values()
 
 
 def plan_deployment(context: Mapping[str, str]) -> PlannedDeployment:

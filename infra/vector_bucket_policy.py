@@ -47,7 +47,7 @@ def guard_vectors(
     Add the policy. It names the functions' roles, because these are in later stacks.
 
     The names are fixed and without wildcards. Until a stack is deployed, anyone who may create
-    roles could take such a name; then that stack fails, and preflight reports it.
+    roles could take such a name; then that stack fails.
     """
     stack = cdk.Stack.of(bucket)
     bedrock = [role.role_arn for role in service_roles]

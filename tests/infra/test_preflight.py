@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from threading import Event
@@ -22,7 +22,6 @@ from infra import preflight
 from infra.asking import Client, Result, passed
 from infra.preflight_bedrock import QUESTION, REGIONS
 from infra.synthesised import Account, Model, PlannedDeployment, read_assembly
-from infra.taken_names import LOOKUPS
 from stackroom.aws.bedrock.converse import ConverseWriter
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import deployment
@@ -40,7 +39,6 @@ TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
 MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
 NONE = ServiceError("ResourceNotFoundException", "there is none")
 REFUSED = ServiceError("ValidationException", "`temperature` is deprecated for this model.")
-NO_ENTITY = ServiceError("NoSuchEntity", "there is none")
 NOWHERE = EndpointConnectionError(endpoint_url="https://nowhere")
 
 
@@ -62,14 +60,6 @@ def available(**but: Any) -> dict[str, Any]:
 def per_minute(value: float) -> dict[str, Any]:
     named = {"QuotaName": "requests per minute for Nova 2 Lite", "QuotaCode": "L-0"}
     return {"ListServiceQuotas": {"Quotas": [{**named, "Adjustable": True, "Value": value}]}}
-
-
-def stack(status: str, *resources: str) -> dict[str, Any]:
-    own = [{"LogicalResourceId": each, "ResourceStatus": "CREATE_COMPLETE"} for each in resources]
-    return {
-        "DescribeStacks": {"Stacks": [{"StackName": "any", "StackStatus": status}]},
-        "ListStackResources": {"StackResourceSummaries": own},
-    }
 
 
 def index_type(*properties: str) -> dict[str, Any]:
@@ -94,17 +84,11 @@ WELL: dict[str, Any] = {
     "Converse": {"stopReason": "end_turn"},
     **decided("allowed"),
     **index_type(),
-    "DescribeRegistry": ServiceError("NotFoundException", "there is none"),
-    "DescribeStacks": ServiceError("ValidationError", "Stack with id x does not exist"),
-    "GetFunctionConfiguration": NONE,
     "GetFoundationModel": {"modelDetails": {"modelName": "Nova 2 Lite"}},
     "GetInferenceProfile": {"status": "ACTIVE"},
     "ListInferenceProfiles": denied("bedrock:ListInferenceProfiles"),  # somebody answers
     "GetServiceQuota": {"Quota": {"QuotaName": "of jobs", "QuotaCode": "L-1", "Value": 5}},
-    "GetPolicy": NO_ENTITY,
-    "GetRole": NO_ENTITY,
     "ListGateways": {"items": []},
-    "ListPolicyEngines": {"policyEngines": []},
 }
 
 
@@ -140,7 +124,6 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
             "bedrock-runtime",
             "cloudformation",
             "iam",
-            "schemas",
             "service-quotas",
         )
         client("ssm").put_parameter(Name=VERSION, Value="33", Type="String")
@@ -152,7 +135,6 @@ def test_account_without_problems_passes(world: World) -> None:
     found = world.run_checks()
 
     assert {each.mark for each in found.values()} == {"ok"}, found
-    assert re.match("0 existing stacks, [6-9][0-9] new names are free", found["names"].text)
     assert "admission_seconds_between_starts=0.2" in found["Service Quotas"].text
 
 
@@ -175,13 +157,6 @@ def test_account_without_problems_passes(world: World) -> None:
             "bad",
             f"aws iam put-role-policy --role-name {ROLE}",
         ),
-        (
-            "names",
-            stack("UPDATE_ROLLBACK_FAILED"),
-            "bad",
-            f"{AWS} cloudformation continue-update-rollback --stack-name stackroom-",
-        ),
-        ("names", stack("CREATE_COMPLETE", "Blog"), "bad", "make deploy PROJECT=another"),
     ],
 )
 def test_problem_is_reported_with_a_command_to_type(
@@ -208,25 +183,6 @@ def test_preflight_asks_the_minimal_question_of_query_catalog(world: World) -> N
     assert product["inferenceConfig"] == QUESTION["inferenceConfig"]
 
 
-def test_names_taken_by_others_are_reported(world: World) -> None:
-    bucket, log = f"stackroom-kb-docs-{HERE.id}-{HERE.region}", "/aws/lambda/stackroom-retrieve"
-    where = {"LocationConstraint": HERE.region}
-    world.client("s3").create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
-    world.client("logs").create_log_group(logGroupName=log)
-
-    others = world.run_checks()["names"]
-    world.answers |= stack("CREATE_COMPLETE", *(each for _, each, _ in world.planned.resources()))
-    ours = world.run_checks()["names"]
-
-    assert others.text.endswith(f": S3::Bucket {bucket}, Logs::LogGroup {log}"), others
-    assert others.lines == (
-        f"{AWS} logs delete-log-group --log-group-name {log}",
-        "make destroy PURGE=yes PROJECT=stackroom   # with all its data",
-        "make deploy PROJECT=another",
-    )
-    assert ours == passed("6 existing stacks, 0 new names are free")
-
-
 @pytest.mark.parametrize(("by", "mark"), [("AES256", "ok"), ("aws:kms", "bad")])
 def test_vector_bucket_with_another_encryption_is_reported(
     world: World, by: str, mark: str
@@ -241,25 +197,6 @@ def test_vector_bucket_with_another_encryption_is_reported(
 
     assert found.mark == mark, found
     assert found.lines[:1] == (('make deploy ARGS="-c customer_managed_key=on"',) if kms else ())
-
-
-def test_retained_backup_vault_is_reported_without_advice_to_purge(world: World) -> None:
-    name, vault = "stackroom", "AWS::Backup::BackupVault"
-    made = {"Type": vault, "Properties": {"BackupVaultName": name}}
-    data = world.planned.stacks["stackroom-data"]
-    more = {"stackroom-data": {**data, "Resources": {**data["Resources"], "Backups": made}}}
-    world.planned = replace(world.planned, stacks={**world.planned.stacks, **more})
-    free = world.run_checks()["names"]
-    world.client("backup").create_backup_vault(BackupVaultName=name)
-
-    taken = world.run_checks()["names"]
-
-    assert (free.mark, taken.mark) == ("ok", "bad"), (free, taken)
-    assert taken.text.endswith(": Backup::BackupVault stackroom")
-    assert taken.lines == (
-        f"{AWS} backup delete-backup-vault --backup-vault-name stackroom   # once it is empty",
-        'make deploy ARGS="-c backup_days=0"   # without daily backups',
-    )
 
 
 def test_missing_or_old_bootstrap_is_reported_with_commands(world: World) -> None:
@@ -325,12 +262,7 @@ def test_new_account_with_ten_concurrent_functions_gets_a_warning(
 
 
 def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -> None:
-    for right in (
-        "bedrock:Converse",
-        "lambda:GetAccountSettings",
-        "lambda:GetFunctionConfiguration",
-        "any:ListGateways",
-    ):
+    for right in ("bedrock:Converse", "lambda:GetAccountSettings"):
         world.answers[right.partition(":")[2]] = denied(right)
 
     found = world.run_checks()
@@ -339,8 +271,6 @@ def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -
     assert texts == {
         NOVA: "can't be checked: these credentials lack bedrock:Converse",
         "Lambda concurrency": "can't be checked: these credentials lack lambda:GetAccountSettings",
-        "names": "no name is known to be taken, but these credentials lack any:ListGateways,"
-        " lambda:GetFunctionConfiguration",
     }
 
 
@@ -396,31 +326,8 @@ def test_too_long_project_name_is_refused() -> None:
     assert (found.mark, found.lines) == ("bad", ("make deploy PROJECT=another",))
 
 
-def test_preflight_looks_up_every_name_in_the_templates(world: World) -> None:
-    named = {
-        resource["Type"]
-        for _, _, resource in world.planned.resources()
-        for name, value in resource.get("Properties", {}).items()
-        if name in ("Name", f"{resource['Type'].rpartition('::')[2]}Name")
-        and HERE.resolve(value) is not None
-    }
-
-    # Except names inside another resource, and names that several resources may have.
-    assert named - set(LOOKUPS) == {
-        *("AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::Stage", "AWS::Bedrock::DataSource"),
-        *(
-            "AWS::BedrockAgentCore::Policy",
-            "AWS::BedrockAgentCore::GatewayTarget",
-            "AWS::Cognito::UserPool",
-            "AWS::Cognito::UserPoolResourceServer",
-            "AWS::IAM::Policy",
-        ),
-        *("AWS::EventSchemas::Schema", "AWS::Logs::QueryDefinition", "AWS::S3Vectors::Index"),
-    }
-
-
 def test_regions_have_every_type_and_match_the_page(world: World) -> None:
-    types = {resource["Type"] for _, _, resource in world.planned.resources()}
+    types = {resource["Type"] for resource in world.planned.resources()}
     schemas = files("cfnlint") / "data" / "schemas" / "providers"
     page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
     [listed] = re.findall(r"^(`.*`) have all of them", page, re.MULTILINE)
