@@ -82,8 +82,7 @@ OPENSEARCH_APP := $(BIN)/python infra/opensearch_app.py --bundle
 
 .PHONY: deploy-opensearch
 deploy-opensearch: setup cdk ## Deploy: let a gateway search an OpenSearch collection (docs/opensearch.md)
-	facts="$$($(BIN)/python infra/opensearch_facts.py $(ARGS))" && \
-	$(CDK) deploy --app "$(OPENSEARCH_APP)" --output cdk.out/opensearch --require-approval never -c project=$(PROJECT) $$facts $(ARGS)
+	$(CDK) deploy --app "$(OPENSEARCH_APP)" --output cdk.out/opensearch --require-approval never -c project=$(PROJECT) $(ARGS)
 
 # Data and knowledge bases stay, in stacks of their own, so that `make deploy` finds them again.
 .PHONY: destroy

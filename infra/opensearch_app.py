@@ -1,11 +1,9 @@
 """
 The CDK app of one stack, OpenSearchRetrieveStack, for an existing collection and gateway.
 
-    make deploy-opensearch ARGS="-c collection_arn=arn:aws:aoss:... -c gateway_id=... \\
-        -c tenancy=shared"
+    make deploy-opensearch ARGS="-c collection_arn=arn:aws:aoss:... -c gateway_id=... ..."
 
-docs/opensearch.md lists the other settings. `make` looks up the collection's name and the gateway's
-role (infra/opensearch_facts.py), unless they are set.
+docs/opensearch.md lists the settings.
 """
 
 import argparse

@@ -91,7 +91,7 @@ class SearchSettings:
 @dataclass(frozen=True, kw_only=True)
 class ExistingResources:
     """
-    An existing collection and gateway, with the facts that infra/opensearch_facts.py looks up.
+    An existing collection and gateway.
 
     The deployer must set `tenancy` to `shared`: every caller of the gateway finds all that the
     index holds.

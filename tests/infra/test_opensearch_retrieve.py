@@ -1,17 +1,12 @@
 """The stack that lets a gateway search a collection of OpenSearch Serverless."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.stub import Stubber
 
 from functions.opensearch_retrieve.handler import OpenSearchRetrieveSettings
-from infra import opensearch_facts
-from infra.opensearch_facts import ResourceMissing, look_up
 from stackroom_stores.linked_knowledge_bases import linked_settings
 from stackroom_stores.opensearch.opensearch_entry import OpenSearchSettings
 from tests.infra.assembly import Assembly, as_list
@@ -168,65 +163,3 @@ def test_wrong_setting_is_refused_by_name(
 ) -> None:
     with pytest.raises(ValueError, match=named.replace("*", r"\*")):
         synthesised(tmp_path, **wrong)
-
-
-def test_omitted_collection_and_gateway_facts_are_looked_up() -> None:
-    collections = boto3.client("opensearchserverless", region_name="us-east-1")
-    gateways = boto3.client("bedrock-agentcore-control", region_name="us-east-1")
-    detail = {
-        "name": "finance-docs",
-        "collectionEndpoint": "https://x.us-east-1.aoss.amazonaws.com",
-    }
-    context = {name: EXISTING[name] for name in ("collection_arn", "gateway_id")}
-    role = EXISTING["gateway_role_arn"]
-    with Stubber(collections) as of_collections, Stubber(gateways) as of_gateways:
-        of_collections.add_response(
-            "batch_get_collection",
-            {"collectionDetails": [detail]},
-            {"ids": ["abcdefghij0123456789"]},
-        )
-        of_gateways.add_response(
-            "get_gateway", _gateway(role), {"gatewayIdentifier": "docs-abc1234567"}
-        )
-        clients = {"opensearchserverless": collections, "bedrock-agentcore-control": gateways}
-
-        found = look_up(context, clients.__getitem__)
-        of_collections.add_response("batch_get_collection", {"collectionDetails": []})
-        with pytest.raises(ResourceMissing, match="abcdefghij0123456789"):
-            look_up(context, clients.__getitem__)
-
-    assert found == {
-        "collection_name": "finance-docs",
-        "collection_endpoint": "https://x.us-east-1.aoss.amazonaws.com",
-        "gateway_role_arn": role,
-    }
-    all_facts = {**EXISTING, "collection_endpoint": "https://x"}
-    assert look_up(all_facts, lambda name: pytest.fail(f"{name} was called")) == {}
-
-
-def _gateway(role: str) -> dict[str, Any]:
-    return {
-        "gatewayArn": "arn:aws:bedrock-agentcore:us-east-1:000000000000:gateway/docs-abc1234567",
-        "gatewayId": "docs-abc1234567",
-        "createdAt": 0,
-        "updatedAt": 0,
-        "status": "READY",
-        "name": "docs",
-        "roleArn": role,
-        "authorizerType": "CUSTOM_JWT",
-    }
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"), [("tenancy", "tenancy=shared"), ("collection_arn", "must be like arn:aws")]
-)
-def test_wrong_argument_is_refused_before_aws_is_called(
-    wrong: str, named: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    invalid = {**EXISTING, wrong: "nonsense"}
-    context = [part for name, value in invalid.items() for part in ("-c", f"{name}={value}")]
-    monkeypatch.setattr(sys, "argv", ["opensearch_facts.py", *context])
-    monkeypatch.setattr(boto3.session, "Session", lambda **_: pytest.fail("AWS was called"))
-
-    with pytest.raises(SystemExit, match=named):
-        opensearch_facts.main()
