@@ -40,7 +40,7 @@ _OF_NOBODY = (
 )
 
 
-_HEADS = ("Status", "Age", "Document", "Size", "Stage or reason")
+HEADS = ("Status", "Age", "Document", "Size", "Stage or reason")
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
             rows.append(("", "", catalog, "", Text(listing.trouble, style="red")))
         for document in listing.documents:
             counts[document.status] += 1
-            rows.append(_cells(listing, document, speed))
+            rows.append(cells(listing, document, speed))
         if listing.unlisted:
             others = Text(f"… and {listing.unlisted} more, most of them indexed", style="dim")
             rows.append(("", "", catalog, "", others))
     if not rows:
         return Text("no documents yet")
     total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(Rows(_HEADS, rows), *notes, *([Text(total, style="dim")] if total else ()))
+    return Group(Rows(HEADS, rows), *notes, *([Text(total, style="dim")] if total else ()))
 
 
 def status_answer(
@@ -148,7 +148,7 @@ def drop_answer(
     return DropAnswer(prefix=prefix, files=files, left_out=left_out)
 
 
-def _cells(listing: CatalogListing, document: Document, speed: float) -> Sequence[Text | str]:
+def cells(listing: CatalogListing, document: Document, speed: float) -> Sequence[Text | str]:
     return (
         Text(str(document.status), style=STYLES[document.status]),
         _age(document.updated_at),

@@ -269,10 +269,10 @@ def settle(
                 raise TimeoutError(f"not settled within {seconds:g} s: {', '.join(missing)}")
             watching.rest()
     out.print(f"all settled in {time.monotonic() - started:.1f} s")
-    over = (
-        (each.s3_key, str(each.status_reason)) for each in settled.values() if each.is_postponed
-    )
-    tell_reasons(out, "pending", over, style=STYLES[DocumentStatus.PENDING])
+    for status in (DocumentStatus.FAILED, DocumentStatus.PENDING):
+        those = (each for each in settled.values() if each.status is status)
+        reasons = ((each.s3_key, str(each.status_reason)) for each in those)
+        tell_reasons(out, str(status), reasons, style=STYLES[status])
     return list(settled.values())
 
 
