@@ -2,20 +2,17 @@
 The `doctor` command: check what could keep Stackroom from working, and suggest remedies.
 """
 
-import json
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 from botocore.exceptions import BotoCoreError, ClientError
@@ -33,10 +30,6 @@ from stackroom_cli.sites.site import AwsSite, Site
 from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.untrusted_text import one_line
 from stackroom_local import synthesis
-from stackroom_local.gateway.gateway_configuration import (
-    FunctionConfiguration,
-    GatewayConfiguration,
-)
 from stackroom_local.local_errors import LocalModeError, command
 from stackroom_local.ministack.disk_reserve import SPARE_BYTES
 from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
@@ -273,7 +266,6 @@ def _instance(state: StateDirectory) -> Iterator[CheckResult]:
         instance,
     )
     yield from health(instance, _remedies(instance))
-    yield from embeddings(instance)
 
 
 def _answering(what: str, ask: Callable[[], object], instance: Instance) -> CheckResult:
@@ -309,66 +301,6 @@ def _anew(instance: Instance) -> str:
 
 def _command(instance: Instance, name: str) -> str:
     return f"{command()} {name} --state-dir {shlex.quote(str(instance.state_dir))}"
-
-
-# Checks of questions' embeddings: how often they were cached, and whether Redis answers.
-
-_HITS, _MISSES = "EmbeddingCacheHits", "EmbeddingCacheMisses"
-# Longer than a question waits, since the check is whether there is a Redis at all.
-_LONGEST = 2.0
-
-
-def embeddings(instance: Instance) -> Iterator[CheckResult]:
-    """Check the cache of questions' embeddings; no result if the local mode has no gateway yet."""
-    functions = _functions(instance.state_dir / "gateway.json")
-    if not functions:
-        return
-    logs = [instance.state_dir / "gateway" / "logs" / f"{each.name}.log" for each in functions]
-    yield CheckResult(True, _counted(logs))
-    urls = {each.environment.get("REDIS_URL") for each in functions} - {None, ""}
-    for url in sorted(filter(None, urls)):
-        yield _redis_answering(url)
-
-
-def _functions(written: Path) -> list[FunctionConfiguration]:
-    if not written.exists():
-        return []
-    targets = GatewayConfiguration.model_validate_json(written.read_bytes()).targets
-    return [each.function for each in targets]
-
-
-def _counted(logs: list[Path]) -> str:
-    hits, misses = (sum(_sum(log, name) for log in logs) for name in (_HITS, _MISSES))
-    if not hits + misses:
-        return "no questions have been embedded yet"
-    share = hits / (hits + misses)
-    return f"{hits} of {hits + misses} questions had a cached embedding ({share:.0%})"
-
-
-def _sum(log: Path, name: str) -> int:
-    """Return the sum of a metric in a function's log, whose lines are JSON."""
-    counted = 0
-    with suppress(FileNotFoundError), log.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if name in line:
-                with suppress(ValueError, KeyError, TypeError):
-                    counted += int(sum(json.loads(line)[name]))
-    return counted
-
-
-def _redis_answering(url: str) -> CheckResult:
-    # Imported where there is one alone: it takes its time.
-    from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache  # noqa: PLC0415 - see above
-
-    parts = urlsplit(url)
-    where = f"the Valkey or Redis at {parts.hostname}:{parts.port or 6379}"
-    if RedisEmbeddingCache(url, longest=_LONGEST).answers():
-        return CheckResult(True, f"{where} answers")
-    return CheckResult(
-        False,
-        f"{where} does not answer, so every question is embedded again; start it, or restart"
-        " without --context redis_url",
-    )
 
 
 # Checks of a deployment.

@@ -83,10 +83,6 @@ class RedisEmbeddingCache:
             with suppress(RuntimeError):  # the process is ending
                 self._thread.submit(self._run, write)
 
-    def answers(self) -> bool:
-        """Return True if Redis answers in time, for health checks."""
-        return self._answer(self._client.ping) is True
-
     def close(self) -> None:
         """
         Close the connection once pending writes are done; afterwards nothing is found or cached.
