@@ -44,14 +44,13 @@ def issuer(gateway: RunningGateway) -> Issuer:
 @pytest.fixture(scope="session")
 def lenient_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningGateway]:
     """
-    Pages of two origins may call it, it has no interceptor, its policies are only logged, and it
-    tells nothing of a function's errors: whoever asks for it marks the test as one of `processes`.
+    Pages of two origins may call it, and it has neither an interceptor nor policies: whoever asks
+    for it marks the test as one of `processes`.
     """
     with serving(
         tmp_path_factory.mktemp("lenient"),
         origins=f"{INSPECTOR} {ELSEWHERE}",
         interceptor=None,
-        policy_engine=an_engine(mode="LOG_ONLY"),
-        exception_level=None,
+        policy_engine=None,
     ) as running:
         yield running

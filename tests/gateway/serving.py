@@ -78,7 +78,6 @@ def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
         "gateway_id": "stackroom-abc1234567",
         "allowed_client_ids": [CLIENT_ID],
         "issuer_url": issuer,
-        "exception_level": "DEBUG",
         "task_root": str(ROOT),
         "interceptor": {
             "name": "identity-interceptor",
@@ -97,12 +96,12 @@ def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
     }
 
 
-def an_engine(*statements: str, mode: str = "ENFORCE") -> dict[str, Any]:
+def an_engine(*statements: str) -> dict[str, Any]:
     policies = [
         {"policy_id": f"policy_{number}-local00000", "statement": statement}
         for number, statement in enumerate(statements, start=1)
     ]
-    return {"gateway_arn": GATEWAY_ARN, "mode": mode, "policies": policies}
+    return {"gateway_arn": GATEWAY_ARN, "policies": policies}
 
 
 def a_permit(tool: str = TOOL, when: str = 'principal.hasTag("username")') -> str:

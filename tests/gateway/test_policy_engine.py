@@ -82,20 +82,6 @@ def test_interceptor_runs_before_policies_and_program_finds_no_tool(
         call_tool(gateway.url, program, TOOL, {"query": "hi"})
 
 
-@pytest.mark.processes
-def test_an_engine_that_only_logs_denies_nothing_and_hides_nothing(
-    lenient_gateway: RunningGateway,
-) -> None:
-    token = lenient_gateway.issuer.mint("alice")
-
-    seen = lenient_gateway.echo(token=token, query="hi")
-
-    log = (lenient_gateway.data_dir / "gateway.log").read_text()
-    assert seen["event"] == {"query": "hi"}
-    assert [tool["name"] for tool in list_tools(lenient_gateway.url, token)] == [TOOL]
-    assert f"would deny a call of {TOOL}: {DEFAULT}" in log
-
-
 def test_call_without_policy_or_with_too_deep_arguments_is_denied() -> None:
     deep: Any = "hi"
     for _ in range(190):

@@ -50,7 +50,7 @@ def test_a_policy_is_read_with_the_gateways_name_filled_in() -> None:
     engine = deployed(statement)
 
     assert isinstance(engine, PolicyEngineConfiguration)
-    assert (engine.mode, engine.gateway_arn) == ("ENFORCE", GATEWAY_ARN)
+    assert engine.gateway_arn == GATEWAY_ARN
     assert [(each.policy_id, each.statement) for each in engine.policies] == [
         ("users_may-local00000", a_permit())
     ]
@@ -58,13 +58,6 @@ def test_a_policy_is_read_with_the_gateways_name_filled_in() -> None:
 
 def test_policy_of_another_engine_does_not_apply_to_this_gateway() -> None:
     assert deployed(a_permit(), PolicyEngineId="other-local00000").policies == []
-
-
-def test_log_only_policy_decides_nothing_but_is_still_validated() -> None:
-    assert deployed(a_permit(), EnforcementMode="ACTIVE").policies
-    assert deployed(a_permit(), EnforcementMode="LOG_ONLY").policies == []
-    with pytest.raises(DeploymentFailed, match="echo___sing_it"):
-        deployed(a_permit("echo___sing_it"), EnforcementMode="LOG_ONLY")
 
 
 def test_gateway_without_a_policy_engine_is_configured_without_one() -> None:

@@ -123,7 +123,6 @@ def gateway_of(
         # authorizer is in the template.
         allowed_client_ids=[CLIENT_ID],
         issuer_url=issuer_url,
-        exception_level=properties.get("ExceptionLevel"),
         interceptor=_interceptor(properties, functions, issuer_url),
         targets=offered,
         policy_engine=policy_engine_of(
@@ -214,7 +213,6 @@ def policy_engine_of(
     """
     Return the engine that a gateway's properties name, with its policies, or None.
 
-    A policy that only logs (`EnforcementMode`) decides nothing, so it is checked and left out.
     Raises `DeploymentFailed` for an invalid policy, with Cedar's reasons.
     """
     configuration = gateway.get("PolicyEngineConfiguration")
@@ -226,15 +224,11 @@ def policy_engine_of(
             properties = scope.value(resource.properties)
             if configuration["Arn"].endswith(f":policy-engine/{properties['PolicyEngineId']}"):
                 _check(scope.stack, resource.logical_id, properties, targets)
-                if properties.get("EnforcementMode") != "LOG_ONLY":
-                    policies.append(_policy(scope.resources[resource.logical_id], properties))
-    return PolicyEngineConfiguration(
-        gateway_arn=gateway_arn, mode=configuration["Mode"], policies=policies
-    )
-
-
-def _policy(attributes: Mapping[str, str], properties: Mapping[str, Any]) -> PolicyConfiguration:
-    return PolicyConfiguration(policy_id=attributes["PolicyId"], statement=_statement(properties))
+                id_ = scope.resources[resource.logical_id]["PolicyId"]
+                policies.append(
+                    PolicyConfiguration(policy_id=id_, statement=_statement(properties))
+                )
+    return PolicyEngineConfiguration(gateway_arn=gateway_arn, policies=policies)
 
 
 def _statement(properties: Mapping[str, Any]) -> str:

@@ -107,7 +107,6 @@ def _mcp_app(
         targets=tuple(
             Target(target, functions.start(target.function)) for target in configuration.targets
         ),
-        debug=configuration.exception_level == "DEBUG",
         engine=_engine(configuration),
     )
     server = Server(

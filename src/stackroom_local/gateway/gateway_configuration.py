@@ -94,7 +94,6 @@ class PolicyConfiguration(_Configuration):
 
 class PolicyEngineConfiguration(_Configuration):
     gateway_arn: str
-    mode: Literal["ENFORCE", "LOG_ONLY"]
     policies: list[PolicyConfiguration]
 
 
@@ -103,7 +102,6 @@ class GatewayConfiguration(_Configuration):
     allowed_client_ids: list[str] = Field(min_length=1)
     issuer_url: str
     access_token_seconds: int = Field(default=ACCESS_TOKEN_SECONDS, gt=0)
-    exception_level: Literal["DEBUG"] | None = None
     interceptor: FunctionConfiguration | None = None
     targets: list[TargetConfiguration] = Field(max_length=100)
     policy_engine: PolicyEngineConfiguration | None = None  # without one every call is permitted

@@ -136,10 +136,6 @@ class PolicyEngine:
 
     configuration: PolicyEngineConfiguration
 
-    @property
-    def enforces(self) -> bool:
-        return self.configuration.mode == "ENFORCE"
-
     def denial(
         self, claims: Claims, tool: str, arguments: Mapping[str, Any], schema: SchemaDefinition
     ) -> str | None:

@@ -7,7 +7,6 @@ Header propagation: .../devguide/gateway-headers.html
 """
 
 import json
-import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,8 +33,6 @@ _DENIAL = "Tool Execution Denied: Tool call not allowed due to policy enforcemen
 
 Context = ServerRequestContext[Any, Request]
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
 class Target:
@@ -47,7 +44,6 @@ class Target:
 class Targets:
     gateway_id: str
     targets: tuple[Target, ...]
-    debug: bool
     engine: PolicyEngine | None = None
 
     async def list_tools(
@@ -67,7 +63,7 @@ class Targets:
             for target in self.targets
             for tool in target.configuration.tools
         ]
-        if self.engine is not None and self.engine.enforces:
+        if self.engine is not None:
             claims = _request(context).scope[CLAIMS]
             tools = [tool for tool in tools if self.engine.shows(claims, tool.name)]
         return types.ListToolsResult(tools=tools)
@@ -98,7 +94,9 @@ class Targets:
             "bedrockAgentCorePropagatedQueryParameters": {},  # none can be allow-listed here
         }
         outcome = await invoke(target.function, json.dumps(arguments).encode(), {"custom": custom})
-        return self._failure(outcome) if outcome.failed else _success(outcome)
+        if outcome.failed:
+            return _result(_HIDDEN_ERROR, is_error=True)
+        return _success(outcome)
 
     def _named(self, name: str) -> tuple[Target, ToolDefinition]:
         target_name, _, tool_name = name.partition(_SEPARATOR)
@@ -115,26 +113,8 @@ class Targets:
         """Raise the gateway's denial, as a JSON-RPC error, the newer of the two forms seen."""
         if self.engine is None:
             return
-        denial = self.engine.denial(claims, name, arguments, tool.inputSchema)
-        if denial is None:
-            return
-        if not self.engine.enforces:
-            logger.warning("the policies would deny a call of %s: %s", name, denial)
-            return
-        raise MCPError(_DENIED, f"{_DENIAL} [{denial}]")
-
-    def _failure(self, outcome: InvocationOutcome) -> types.CallToolResult:
-        if not self.debug:
-            return _result(_HIDDEN_ERROR, is_error=True)
-        error = json.loads(outcome.payload)
-        # The form is AWS's (gateway-debug-messages.html), the wording of this detail is ours.
-        detail = f"Lambda function error: {error.get('errorType')}: {error.get('errorMessage')}"
-        return types.CallToolResult.model_validate(
-            {
-                **_result(detail, is_error=True).model_dump(by_alias=True, exclude_none=True),
-                "_meta": {"debug": {"type": "text", "text": detail}},
-            }
-        )
+        if denial := self.engine.denial(claims, name, arguments, tool.inputSchema):
+            raise MCPError(_DENIED, f"{_DENIAL} [{denial}]")
 
 
 def _request(context: Context) -> Request:
