@@ -9,8 +9,6 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Any
 
 import redis
@@ -23,34 +21,20 @@ logger = logging.getLogger(__name__)
 
 LONGEST = 0.05  # seconds that a question waits for Redis
 _REST = 1.0  # seconds without a try after one that failed
-# Seconds after which a connection isn't trusted: what lies between drops idle ones without a word,
-# and Lambda freezes a process for minutes ("Lambda purges idle connections over time").
-# https://docs.aws.amazon.com/lambda/latest/dg/best-practices.html
-_IDLE = 30.0
 _LENGTH = 0.01  # that a vector's may differ from 1
 
 
 class RedisEmbeddingCache:
     """
-    An `EmbeddingCache` over Redis, which a question never waits for longer than 50 ms.
+    An `EmbeddingCache` over Redis, which a question never waits for longer than 50 ms to connect,
+    and as long for an answer. Only the look-up of its name has no limit.
 
     A Redis that is down, or slow, or answers with an error or nonsense, counts as empty. After it
-    failed to answer in time it is left alone for a second. A vector to cache is handed over without
-    waiting.
-
-    A thread of its own speaks to Redis, over one connection: the 50 ms include the look-up of a
-    name, for which there is no other limit, a handshake, and an answer that comes in drips. A
-    connection that was closed meanwhile, or has been idle for half a minute, is made anew, once,
-    within that time.
+    failed to answer in time it is left alone for a second.
     """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        longest: float = LONGEST,
-        now: Callable[[], float] = time.monotonic,
-        clock: Callable[[], float] = time.time,
+        self, url: str, *, longest: float = LONGEST, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._client: Any = redis.Redis.from_url(
             url,
@@ -61,46 +45,24 @@ class RedisEmbeddingCache:
             protocol=2,  # which needs no greeting, and neither does
             driver_info=None,  # who we are
         )
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedding-cache")
-        self._longest = longest
         self._now = now
         self._resting_until = -math.inf
-        self._clock = clock  # of the wall: it goes on while Lambda holds the process still
-        self._used = -math.inf
         self._has_failed = False  # since it last answered
 
     def get(self, key: str) -> Vector | None:
         return _read(self._answer(lambda: self._client.get(key)))
 
     def put(self, key: str, vector: Vector) -> None:
-        """Hand the vector over without waiting, not even for its JSON: half a millisecond."""
-
-        def write() -> object:
-            value = json.dumps({"embedding": vector})
-            return self._client.execute_command("SETEX", key, WEEK, value)
-
-        if self._now() >= self._resting_until:
-            with suppress(RuntimeError):  # the process is ending
-                self._thread.submit(self._run, write)
-
-    def close(self) -> None:
-        """
-        Close the connection once pending writes are done; afterwards nothing is found or cached.
-        """
-        self._thread.shutdown()
-        self._client.close()
+        value = json.dumps({"embedding": vector})
+        self._answer(lambda: self._client.execute_command("SETEX", key, WEEK, value))
 
     def _answer(self, command: Callable[[], Any]) -> Any:
         """Return what Redis answers in time, and None otherwise."""
         if self._now() < self._resting_until:
             return None
         try:
-            asked = self._thread.submit(self._run, command)
-            try:
-                answer = asked.result(timeout=self._longest)
-            finally:
-                asked.cancel()  # unless it was begun; then what it brings is thrown away
-        except Exception as error:  # whatever it is: an answer needs no cache
+            answer = command()
+        except (redis.RedisError, OSError) as error:  # an answer needs no cache
             if not isinstance(error, redis.ResponseError):  # which came in time
                 self._resting_until = self._now() + _REST
             if not self._has_failed:
@@ -109,13 +71,6 @@ class RedisEmbeddingCache:
             self._has_failed = True
             return None
         self._has_failed = False
-        return answer
-
-    def _run(self, command: Callable[[], Any]) -> Any:
-        if self._clock() - self._used > _IDLE:
-            self._client.connection_pool.disconnect()
-        answer = command()
-        self._used = self._clock()
         return answer
 
 
