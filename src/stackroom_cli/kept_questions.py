@@ -16,7 +16,6 @@ from stackroom_evaluation.question_file import (
     MOST_QUESTIONS,
     EvaluationError,
     KnownQuestion,
-    folder_lock,
     read,
     replace,
 )
@@ -49,22 +48,21 @@ def append(path: Path, questions: Sequence[KnownQuestion]) -> list[KnownQuestion
     Raises EvaluationError, and writes nothing, if it is not a file of questions.
     """
     path = Path(os.path.realpath(path))  # what is a link stays one
-    with folder_lock(path):
-        if path.exists() and not path.is_file():
-            raise EvaluationError(f"{path} can't be written: it is not a regular file")
-        is_begun = path.is_file() and path.stat().st_size > 0
-        known = {each.question for each in read(path).values()} if is_begun else set()
-        there = path.read_bytes() if is_begun else b""
-        added = [each for each in questions if each.question not in known]
-        if not added:
-            return []
-        line_end = b"\n" if there and not there.endswith(b"\n") else b""
-        body = there + line_end + _lines_of(added)
-        if len(known) + len(added) > MOST_QUESTIONS or len(body) > LARGEST_FILE:
-            raise EvaluationError(
-                f"{path} would exceed {MOST_QUESTIONS:,} questions or {LARGEST_FILE:,} bytes"
-            )
-        replace(path, body)
+    if path.exists() and not path.is_file():
+        raise EvaluationError(f"{path} can't be written: it is not a regular file")
+    is_begun = path.is_file() and path.stat().st_size > 0
+    known = {each.question for each in read(path).values()} if is_begun else set()
+    there = path.read_bytes() if is_begun else b""
+    added = [each for each in questions if each.question not in known]
+    if not added:
+        return []
+    line_end = b"\n" if there and not there.endswith(b"\n") else b""
+    body = there + line_end + _lines_of(added)
+    if len(known) + len(added) > MOST_QUESTIONS or len(body) > LARGEST_FILE:
+        raise EvaluationError(
+            f"{path} would exceed {MOST_QUESTIONS:,} questions or {LARGEST_FILE:,} bytes"
+        )
+    replace(path, body)
     return added
 
 
@@ -72,9 +70,8 @@ def write_new(path: Path, questions: Sequence[KnownQuestion]) -> None:
     """
     Write a new file of questions. Raises WrongUsage if it exists, EvaluationError if writing fails.
     """
-    with folder_lock(path):
-        require_new(path)
-        replace(path, _lines_of(questions))
+    require_new(path)
+    replace(path, _lines_of(questions))
 
 
 def require_new(path: Path) -> None:

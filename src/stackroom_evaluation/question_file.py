@@ -10,14 +10,12 @@ places. A question with `accepted` false waits for a person, and may lack its an
 untrusted: it is read within limits, and no name in it is ever opened.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -242,23 +240,6 @@ def replace(path: Path, body: bytes) -> None:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise write_error(path, error) from error
-
-
-@contextmanager
-def folder_lock(path: Path) -> Iterator[None]:
-    """
-    Hold a lock on the folder, so that no other run writes there; no lock if it is unsupported.
-    """
-    try:
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise write_error(path, error) from error
-    try:
-        with suppress(OSError):
-            fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
 
 
 def write_error(path: Path, error: OSError) -> EvaluationError:

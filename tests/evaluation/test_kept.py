@@ -4,7 +4,6 @@ import json
 import os
 import resource
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,9 +16,7 @@ from stackroom_evaluation.kept import kept_questions
 from stackroom_evaluation.question_file import (
     EvaluationError,
     KnownQuestion,
-    folder_lock,
     read,
-    replace,
 )
 from tests.local.running import ON_AWS
 
@@ -102,19 +99,6 @@ def test_full_disk_leaves_the_file_unchanged(tmp_path: Path) -> None:
 
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_two_appends_at_once_are_both_saved(tmp_path: Path) -> None:
-    path = tmp_path / "questions.jsonl"
-    other = Thread(target=append, args=(path, kept_questions([feedback("theirs?")])))
-
-    with folder_lock(path):
-        other.start()
-        other.join(0.2)  # without a lock it would have written by now
-        replace(path, KnownQuestion(question="ours?", nothing=True).line.encode())
-    other.join()
-
-    assert [each.question for each in read(path).values()] == ["ours?", "theirs?"]
 
 
 def test_append_keeps_link_and_file_mode_and_refuses_a_pipe(
