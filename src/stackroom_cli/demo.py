@@ -22,12 +22,13 @@ from pydantic import BaseModel, ConfigDict
 from rich.markup import escape
 
 from stackroom.model.records import DocumentStatus
-from stackroom_cli.callers import issuer_of
+from stackroom_cli.callers import Asker, issuer_of
 from stackroom_cli.json_output import DemoAnswer
 from stackroom_cli.operator_documents import put, settle
 from stackroom_cli.output import Output, TerminalConsole, stopwatch
-from stackroom_cli.retrieve_tool import print_passages, search
+from stackroom_cli.retrieve_tool import print_passages
 from stackroom_cli.sites.file_drop import DroppableFile, Dropped, NotDropped, find
+from stackroom_client.calls import SEARCH
 from stackroom_local.local_errors import DemoFailed, command
 from stackroom_local.processes import free_ports
 from stackroom_local.project_files import ROOT, part
@@ -193,7 +194,7 @@ def _ask(
 ) -> None:
     _heading(out, f"{question.user} asks: {question.question}")
     arguments = {"query": question.question, "top_k": _PASSAGES}
-    answer = search(instance, arguments, question.user)
+    answer = Asker(site=instance, user=question.user).client.call(SEARCH, arguments)
     print_passages(out, answer, brief=True)
     if not any(map(question.is_answered_by, answer["results"])):
         where = question.file + (f", page {question.page}" if question.page else "")
@@ -212,7 +213,8 @@ def _ask_as_stranger(
     owner: str,
 ) -> None:
     """Ask the same question with another user's token, which must find nothing of the owner's."""
-    results = search(instance, arguments, stranger)["results"]
+    answer = Asker(site=instance, user=stranger).client.call(SEARCH, arguments)
+    results = answer["results"]
     leaked = [each for each in results if f"/{owner}/" in each["source"]["uri"]]
     if leaked:
         raise DemoFailed(f"{stranger} saw {json.dumps(leaked[0]['source'])}")

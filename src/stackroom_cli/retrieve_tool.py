@@ -1,7 +1,6 @@
 """The `ask` and `retrieve` commands: search as an agent does, over MCP through the gateway."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,12 +10,11 @@ from rich.text import Text
 from stackroom.access.plain_text import is_encodable
 from stackroom.errors import ValidationError
 from stackroom.tools.texts import WEAK, range_of_scores, scores
-from stackroom_cli.callers import Asker, checked, client_of, issuer_of
+from stackroom_cli.callers import Asker
 from stackroom_cli.failures import WrongUsage
 from stackroom_cli.output import Output
 from stackroom_cli.untrusted_text import one_line
 from stackroom_client.calls import SEARCH
-from stackroom_local.state import Instance
 
 _BRIEF = 2
 
@@ -38,15 +36,6 @@ def retrieve(
     answer = asker.client.call(SEARCH, given)
     output.tell(json.dumps(answer, indent=2, ensure_ascii=False))
     _require_success(answer)
-
-
-def search(
-    instance: Instance, arguments: dict[str, Any], user: str, groups: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return the tool's answer to a user. Raises ValidationError, or an error of the client."""
-    token = issuer_of(instance).mint(checked(user), groups=groups)
-    with client_of(instance, token) as client:
-        return dict(client.call(SEARCH, arguments))
 
 
 def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False) -> None:
@@ -75,11 +64,8 @@ def print_passages(out: Console, answer: dict[str, Any], *, brief: bool = False)
 def _stands(source: dict[str, Any]) -> str:
     file = escape(one_line(str(source["filename"])))
     page = f", page {source['page']}" if source.get("page") is not None else ""
-    return f"{file}{page}{_section(source.get('section'))}"
-
-
-def _section(heading: str | None) -> str:
-    return escape(one_line(f", section {heading}")) if heading else ""
+    section = f", section {source['section']}" if source.get("section") else ""
+    return f"{file}{page}{escape(one_line(section))}"
 
 
 def _require_success(answer: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -49,10 +50,10 @@ def test_full_disk_leaves_the_previous_file_in_place(
 ) -> None:
     deployments.keep(site)
 
-    def full(_descriptor: int) -> None:
+    def full(_draft: Path, _file: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(NotKept, match="No space left on device; repair it"):
         deployments.keep(site.model_copy(update={"name": "other"}))
 

@@ -8,9 +8,7 @@ The folder is STACKROOM_CONFIG, or else the platform's folder for configuration:
 ~/.config/stackroom, or below XDG_CONFIG_HOME.
 """
 
-import contextlib
 import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -18,6 +16,7 @@ from typing import Literal
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bedrock_kb_simulator.access_keys import write_private
 from stackroom_cli.sites.site import AwsSite
 from stackroom_cli.sites.site_errors import NotKept, UnknownDeployment
 
@@ -94,20 +93,10 @@ def write(path: Path, content: bytes) -> None:
 
     Raises `NotKept`, and leaves the earlier content.
     """
-    draft = None
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Its mode is 0600 [Python's tempfile: mkstemp].
-        number, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(draft).replace(path)
+        write_private(path, content)
     except OSError as error:
-        if draft is not None:
-            with contextlib.suppress(OSError):
-                Path(draft).unlink()
         raise NotKept(path, f"it can't be written: {error.strerror or error}") from error
 
 
