@@ -8,6 +8,7 @@ from typing import Self
 import aws_cdk as cdk
 from constructs import Construct
 
+from infra.contexts import text
 from stackroom_constructs.bedrock_model import BedrockModel
 
 _ROOT = Path(__file__).parents[1]
@@ -52,17 +53,9 @@ class Guardrail:
         version = str(app.node.get_context("guardrail_version"))
         if not chosen and not version:
             return None
-        if not chosen or not version:
-            name, value, other = (
-                ("guardrail_id", chosen, "guardrail_version")
-                if chosen
-                else ("guardrail_version", version, "guardrail_id")
-            )
-            raise ValueError(f"context {name} {value!r} must be set with {other}")
-        if not _GUARDRAIL.fullmatch(chosen):
-            raise ValueError(f"context guardrail_id {chosen!r} must match {_GUARDRAIL.pattern}")
-        if not _VERSION.fullmatch(version):
-            raise ValueError(f"context guardrail_version {version!r} must be a number or DRAFT")
+        together = "set together with guardrail_"
+        text(app, "guardrail_id", _GUARDRAIL, f"a guardrail's id, {together}version")
+        text(app, "guardrail_version", _VERSION, f"a number or DRAFT, {together}id")
         return cls(id=chosen, version=version)
 
     def arn(self, scope: Construct) -> str:
@@ -80,13 +73,13 @@ def _prompt(app: cdk.App) -> str | None:
     if not name:
         return None
     try:
-        text = (_ROOT / name).read_text("utf-8")
+        prompt = (_ROOT / name).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"context answer_prompt_file {name!r} must be a text file") from error
-    if missing := [each for each in _PLACEHOLDERS if each not in text]:
+    if missing := [each for each in _PLACEHOLDERS if each not in prompt]:
         raise ValueError(f"context answer_prompt_file {name!r} must hold {' and '.join(missing)}")
-    if len(text.encode()) > _MAX_PROMPT:
+    if len(prompt.encode()) > _MAX_PROMPT:
         raise ValueError(
             f"context answer_prompt_file {name!r} must have at most {_MAX_PROMPT:,} bytes"
         )
-    return text
+    return prompt

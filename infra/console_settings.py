@@ -8,12 +8,14 @@ from typing import Self
 
 import aws_cdk as cdk
 
+from infra.contexts import choice, text
 from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom_constructs.bedrock_model import BedrockModel
 
-_HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
-_ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
-_CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]{36}")
+_HOST = re.compile(r"|(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+_ORIGIN = r"\s*https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?\s*"
+_ORIGINS = re.compile(rf"({_ORIGIN}(,{_ORIGIN})*)?")
+_CERTIFICATE = re.compile(r"|arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]{36}")
 
 # A function's variables have 4 KB in total, and the pool needs most of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
@@ -36,9 +38,7 @@ class ConsoleSettings:
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self | None:
-        chosen = app.node.get_context("console")
-        if chosen not in ("on", "off"):
-            raise ValueError(f"context console {chosen!r} must be 'on' or 'off'")
+        chosen = choice(app, "console", ("on", "off"))
         domain, models = _domain(app), _models(app)
         shared = SharedKnowledgeBases.from_context(app)
         if chosen == "off":
@@ -50,29 +50,16 @@ def upload_origins(app: cdk.App) -> tuple[str, ...]:
     """
     Return the origins, besides the console's, whose pages may upload to the documents' bucket.
     """
-    text = str(app.node.get_context("upload_origins"))
-    origins = tuple(each.strip() for each in text.split(",")) if text else ()
-    if not all(map(_ORIGIN.fullmatch, origins)):
-        raise ValueError(
-            f"context upload_origins {text!r} must be origins such as 'https://app.example.com',"
-            " separated by commas, or empty"
-        )
-    return origins
+    meaning = "origins such as 'https://app.example.com', separated by commas, or empty"
+    origins = text(app, "upload_origins", _ORIGINS, meaning)
+    return tuple(each.strip() for each in origins.split(",")) if origins else ()
 
 
 def _domain(app: cdk.App) -> Domain | None:
-    name = str(app.node.get_context("console_domain"))
-    certificate = str(app.node.get_context("console_certificate_arn"))
-    if name and not _HOST.fullmatch(name):
-        raise ValueError(
-            f"context console_domain {name!r} must be a host name in lower case, such as"
-            " 'console.example.com', or empty"
-        )
-    if certificate and not _CERTIFICATE.fullmatch(certificate):
-        raise ValueError(
-            f"context console_certificate_arn {certificate!r} must be the ARN of an ACM"
-            " certificate, or empty"
-        )
+    host = "a host name in lower case, such as 'console.example.com', or empty"
+    name = text(app, "console_domain", _HOST, host)
+    arn = "the ARN of an ACM certificate, or empty"
+    certificate = text(app, "console_certificate_arn", _CERTIFICATE, arn)
     for setting, value, other_setting, other in (
         ("console_domain", name, "console_certificate_arn", certificate),
         ("console_certificate_arn", certificate, "console_domain", name),
@@ -86,11 +73,12 @@ def _domain(app: cdk.App) -> Domain | None:
 
 def _models(app: cdk.App) -> tuple[BedrockModel, ...]:
     """Return the models of `agent_models`, or else the model that answers questions."""
-    text = str(app.node.get_context("agent_models"))
-    setting = "agent_models" if text else "answer_model"
-    ids = [each.strip() for each in (text or str(app.node.get_context(setting))).split(",")]
+    models = str(app.node.get_context("agent_models"))
+    setting = "agent_models" if models else "answer_model"
+    ids = [each.strip() for each in (models or str(app.node.get_context(setting))).split(",")]
     if len(ids) > _MAX_MODELS or len(set(ids)) < len(ids):
-        raise ValueError(f"context {setting} {text!r} must be at most {_MAX_MODELS} different ids")
+        allowed = f"at most {_MAX_MODELS} different ids"
+        raise ValueError(f"context {setting} {models!r} must be {allowed}")
     try:
         return tuple(map(BedrockModel.of, ids))
     except ValueError as error:

@@ -6,7 +6,8 @@ and only the CLI reads the file by itself.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -26,6 +27,22 @@ def parse_context(arguments: Iterable[str]) -> dict[str, str]:
     if wrong := [name for name, equals, _ in pairs if not equals]:
         raise ValueError(f"-c {wrong[0]} has no value: use -c NAME=VALUE")
     return {name: value for name, _, value in pairs}
+
+
+def choice(app: cdk.App, name: str, allowed: Sequence[str]) -> str:
+    """Return a setting. Raises ValueError if it is none of the allowed texts."""
+    value = str(app.node.get_context(name))
+    if value not in allowed:
+        raise ValueError(f"context {name} {value!r} must be one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def text(app: cdk.App, name: str, form: re.Pattern[str], meaning: str) -> str:
+    """Return a setting. Raises ValueError with the form's meaning if it has another form."""
+    value = str(app.node.get_context(name))
+    if not form.fullmatch(value):
+        raise ValueError(f"context {name} {value!r} must be {meaning}")
+    return value
 
 
 def create_app(

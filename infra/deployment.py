@@ -12,6 +12,7 @@ from infra.answers import AnswerModel, Guardrail
 from infra.callback_urls import callback_urls
 from infra.concurrency import Concurrency
 from infra.console_settings import ConsoleSettings, upload_origins
+from infra.contexts import choice, text
 from infra.fitting import Fitting
 from infra.ingestion import Ingestion
 from infra.operations_settings import OperationsSettings
@@ -37,10 +38,10 @@ LARGEST_POOL = {VECTOR: (_OUTPUTS - 3) // 4, MANAGED: (_OUTPUTS - 1) // 3}
 _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
 # The ARNs of IAM Identity Center's roles contain a path.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
-_ROLE_ARN = re.compile(r"arn:aws:iam::[0-9]{12}:role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}", re.ASCII)
+_ROLE_ARN = re.compile(r"(arn:aws:iam::[0-9]{12}:role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64})?", re.ASCII)
 _SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
 # The function's timeout is 4 minutes, so that runs don't overlap; the maximum is our own limit.
-_PREWARM_MINUTES = range(5, 61)
+_PREWARM_MINUTES = re.compile(r"0|[5-9]|[1-5][0-9]|60")
 
 
 # The language of documents; "none" tells words apart without knowing the language.
@@ -50,14 +51,6 @@ _LANGUAGES = ("en", "fr", "es", "pt", "it", "de", "nl", "zh", "ja", "ko", "none"
 
 # Filled by direct calls, filled by ingestion jobs, or one shared by all catalogs.
 CATALOG_DATA_SOURCES = ("custom", "s3", "shared")
-
-
-def _catalog_data_sources(app: cdk.App) -> str:
-    chosen = str(app.node.get_context("catalog_data_sources"))
-    if chosen not in CATALOG_DATA_SOURCES:
-        allowed = ", ".join(map(repr, CATALOG_DATA_SOURCES))
-        raise ValueError(f"context catalog_data_sources {chosen!r} must be one of {allowed}")
-    return chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,13 +92,6 @@ class Deployment:
     def from_context(cls, app: cdk.App) -> Self:
         project = str(app.node.get_context("project"))
         pool_size = int(app.node.get_context("knowledge_base_pool_size"))
-        via = app.node.get_context("retrieve_via")
-        least = str(app.node.get_context("retrieve_least_score"))
-        rerank_model = app.node.get_context("rerank_model")
-        sharing = app.node.get_context("retrieve_sharing")
-        language = app.node.get_context("search_language")
-        bundling = app.node.get_context("bundling")
-        key = app.node.get_context("customer_managed_key")
         if not _PROJECT.fullmatch(project):
             raise ValueError(f"context project {project!r} must match {_PROJECT.pattern}")
         largest = LARGEST_POOL[pool_type(app)]
@@ -114,48 +100,40 @@ class Deployment:
                 f"context knowledge_base_pool_size {pool_size} must be 1 to {largest}: more would"
                 f" exceed the {_OUTPUTS} outputs that CloudFormation allows a stack"
             )
-        if via not in ("s3vectors", "bedrock"):
-            raise ValueError(f"context retrieve_via {via!r} must be 's3vectors' or 'bedrock'")
-        if not _SHARE.fullmatch(least):
-            raise ValueError(f"context retrieve_least_score {least!r} must be 0 to 1, or empty")
-        if rerank_model not in ("", *_RERANK_MODELS):
-            allowed = " or ".join(map(repr, _RERANK_MODELS))
-            raise ValueError(f"context rerank_model {rerank_model!r} must be {allowed}, or empty")
-        if sharing not in ("off", "on"):
-            raise ValueError(f"context retrieve_sharing {sharing!r} must be 'off' or 'on'")
-        if key not in ("off", "on"):
-            raise ValueError(f"context customer_managed_key {key!r} must be 'off' or 'on'")
-        if language not in _LANGUAGES:
-            allowed = ", ".join(_LANGUAGES)
-            raise ValueError(f"context search_language {language!r} must be one of {allowed}")
-        if bundling not in ("full", "none"):
-            raise ValueError(f"context bundling {bundling!r} must be 'full' or 'none'")
+        via = choice(app, "retrieve_via", ("s3vectors", "bedrock"))
         return cls(
             project=project,
             pool_size=pool_size,
             pool_type=pool_type(app),
-            catalog_data_sources=_catalog_data_sources(app),
+            catalog_data_sources=choice(app, "catalog_data_sources", CATALOG_DATA_SOURCES),
             admission=Admission.from_context(app),
             concurrency=Concurrency.from_context(app),
             answer_model=AnswerModel.from_context(app),
             guardrail=Guardrail.from_context(app),
             retrieve_via="bedrock" if pool_type(app) == MANAGED else via,
-            retrieve_least_score=least,
+            retrieve_least_score=text(app, "retrieve_least_score", _SHARE, "0 to 1, or empty"),
             fitting=Fitting.from_context(app),
-            rerank_model=rerank_model,
-            retrieve_sharing=sharing,
+            rerank_model=choice(app, "rerank_model", ("", *_RERANK_MODELS)),
+            retrieve_sharing=choice(app, "retrieve_sharing", ("off", "on")),
             vector_cache=VectorCache.from_context(app),
             ingestion=Ingestion.from_context(app),
-            search_language=language,
-            customer_managed_key=key == "on",
+            search_language=choice(app, "search_language", _LANGUAGES),
+            customer_managed_key=choice(app, "customer_managed_key", ("off", "on")) == "on",
             sign_in=SignInSettings.from_context(app),
             callback_urls=callback_urls(app),
-            prewarm_minutes=_prewarm_minutes(app),
+            prewarm_minutes=int(
+                text(app, "prewarm_minutes", _PREWARM_MINUTES, "5 to 60, or 0 for never")
+            ),
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),
-            break_glass_role=_break_glass_role(app),
+            break_glass_role=text(
+                app,
+                "break_glass_role",
+                _ROLE_ARN,
+                "a role's ARN, arn:aws:iam::123456789012:role/..., without wildcards, or empty",
+            ),
             upload_origins=upload_origins(app),
-            with_dependencies=bundling == "full",
+            with_dependencies=choice(app, "bundling", ("full", "none")) == "full",
         )
 
     @property
@@ -212,20 +190,3 @@ class Deployment:
             resource_name=name,
             arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
         )
-
-
-def _prewarm_minutes(app: cdk.App) -> int:
-    minutes = str(app.node.get_context("prewarm_minutes"))
-    if minutes not in ("0", *map(str, _PREWARM_MINUTES)):
-        raise ValueError(f"context prewarm_minutes {minutes!r} must be 5 to 60, or 0 for never")
-    return int(minutes)
-
-
-def _break_glass_role(app: cdk.App) -> str:
-    role = str(app.node.get_context("break_glass_role"))
-    if role and not _ROLE_ARN.fullmatch(role):
-        raise ValueError(
-            f"context break_glass_role {role!r} must be a role's ARN,"
-            " arn:aws:iam::123456789012:role/..., without wildcards, or empty"
-        )
-    return role

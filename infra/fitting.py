@@ -5,6 +5,8 @@ from typing import Self
 
 import aws_cdk as cdk
 
+from infra.contexts import choice
+
 # The limits of the function [src/stackroom/search/search_arguments.py].
 MAX_TOKENS = 100_000
 PRIORITIES = ("similarity", "recency", "balanced")
@@ -20,15 +22,12 @@ class Fitting:
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
         given = str(app.node.get_context("retrieve_max_tokens"))
-        first = app.node.get_context("retrieve_prioritize_by")
         # isdecimal() alone lets through what int() reads in other scripts, and any length.
         is_number = given.isascii() and given.isdecimal() and len(given) <= 6
         if not is_number or not 1 <= int(given) <= MAX_TOKENS:
             allowed = f"a whole number of 1 to {MAX_TOKENS:,}"
             raise ValueError(f"context retrieve_max_tokens {given!r} must be {allowed}")
-        if first not in PRIORITIES:
-            allowed = ", ".join(map(repr, PRIORITIES))
-            raise ValueError(f"context retrieve_prioritize_by {first!r} must be one of {allowed}")
+        first = choice(app, "retrieve_prioritize_by", PRIORITIES)
         return cls(max_tokens=int(given), prioritize_by=first)
 
     @property

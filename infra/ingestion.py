@@ -8,6 +8,7 @@ from typing import Any, Self
 import aws_cdk as cdk
 from constructs import Construct
 
+from infra.contexts import choice
 from infra.pool_type import vector_store
 from stackroom_constructs.argument_checks import InvalidArgument
 from stackroom_constructs.chunking import Chunking
@@ -16,8 +17,6 @@ from stackroom_constructs.parsing import Parsing
 
 _NUMBER = re.compile(r"[0-9]{1,5}")
 _TWO = re.compile(r"(?P<parent>[0-9]{1,5}),(?P<child>[0-9]{1,5})")
-_OCR = ("none", "textract")
-_STRATEGIES = ("", "fixed", "hierarchical", "semantic", "none")
 # Settings by their names in `stackroom_constructs`; values are their names in the context.
 _CONTEXT_NAMES = {
     "chunking": "chunking",
@@ -81,10 +80,6 @@ class Ingestion:
             "parsing_model": self.parsing.model,
         }
 
-    @property
-    def is_default_chunking(self) -> bool:
-        return self.chunking.strategy == "default"
-
     def data_source_environment(self, scope: Construct) -> dict[str, str]:
         """
         Return the variables of the function that creates data sources; empty for default ingestion.
@@ -108,9 +103,7 @@ class Ingestion:
 
 def _ocr(app: cdk.App, parser: str, store: str) -> str:
     """Return the OCR engine. Raises ValueError if Bedrock reads the files itself."""
-    chosen = app.node.get_context("ocr")
-    if chosen not in _OCR:
-        raise ValueError(f"context ocr {chosen!r} must be one of {', '.join(_OCR)}")
+    chosen = choice(app, "ocr", ("none", "textract"))
     conflicts = {
         f"parsing {parser!r}": parser != "default",
         "knowledge_base_type 'managed'": store == "MANAGED",
@@ -121,16 +114,13 @@ def _ocr(app: cdk.App, parser: str, store: str) -> str:
             f"context ocr {chosen!r} must be 'none' with {others[0]}: Bedrock then reads the files"
             " itself, not the text to which OCR contributes"
         )
-    return str(chosen)
+    return chosen
 
 
 def _chunking(app: cdk.App) -> Chunking:
-    strategy = app.node.get_context("chunking")
+    strategy = choice(app, "chunking", ("", "fixed", "hierarchical", "semantic", "none"))
     tokens = str(app.node.get_context("chunk_tokens"))
     overlap = str(app.node.get_context("chunk_overlap"))
-    if strategy not in _STRATEGIES:
-        allowed = ", ".join(_STRATEGIES[1:])
-        raise ValueError(f"context chunking {strategy!r} must be one of {allowed}, or empty")
     numbers: dict[str, Any] = {}
     match strategy:
         case "fixed":

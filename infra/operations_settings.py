@@ -6,7 +6,10 @@ from typing import Self
 
 import aws_cdk as cdk
 
-_EMAIL = re.compile(r"[^@\s,]{1,64}@[^@\s,]{1,255}")
+from infra.contexts import text
+
+_EMAIL = re.compile(r"|[^@\s,]{1,64}@[^@\s,]{1,255}")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _MAX_BACKUP_DAYS = 36_500  # days; AWS Backup's API reference: Lifecycle
 
 
@@ -18,9 +21,7 @@ class OperationsSettings:
 
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
-        email = str(app.node.get_context("alarm_email"))
-        if email and not _EMAIL.fullmatch(email):
-            raise ValueError(f"context alarm_email {email!r} must be one address, or empty")
+        email = text(app, "alarm_email", _EMAIL, "one address, or empty")
         days = _whole(app, "backup_days")
         if days > _MAX_BACKUP_DAYS:
             raise ValueError(f"context backup_days {days} must be at most {_MAX_BACKUP_DAYS}")
@@ -30,7 +31,4 @@ class OperationsSettings:
 
 
 def _whole(app: cdk.App, name: str) -> int:
-    text = str(app.node.get_context(name))
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ValueError(f"context {name} {text!r} must be a whole number, 0 for none")
-    return int(text)
+    return int(text(app, name, _NUMBER, "a whole number, 0 for none"))

@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/kb-build-managed.html
 
 import aws_cdk as cdk
 
+from infra.contexts import choice
 from stackroom_constructs.bedrock_knowledge_base import Store
 
 VECTOR, MANAGED = "vector", "managed"
@@ -25,11 +26,7 @@ REGIONS = (
 
 
 def pool_type(app: cdk.App) -> str:
-    """Return the type. Raises ValueError for an unknown one."""
-    chosen = app.node.get_context("knowledge_base_type")
-    if chosen not in (VECTOR, MANAGED):
-        raise ValueError(f"context knowledge_base_type {chosen!r} must be 'vector' or 'managed'")
-    return str(chosen)
+    return choice(app, "knowledge_base_type", (VECTOR, MANAGED))
 
 
 def vector_store(app: cdk.App) -> Store:

@@ -8,6 +8,8 @@ from typing import Any, Self
 import aws_cdk as cdk
 from aws_cdk import aws_cognito as cognito
 
+from infra.contexts import choice
+
 # The longest that Cognito allows: a response that got lost can be requested again.
 # https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_RefreshTokenRotationType.html
 _GRACE = cdk.Duration.seconds(60)
@@ -33,11 +35,9 @@ class SignInSettings:
     @classmethod
     def from_context(cls, app: cdk.App) -> Self:
         return cls(
-            rotates_refresh_tokens=_choice(
-                app, "refresh_token_rotation", {"on": True, "off": False}
-            ),
-            mfa=_choice(app, "mfa", _MFA),
-            threat_protection=_choice(app, "threat_protection", _THREATS),
+            rotates_refresh_tokens=choice(app, "refresh_token_rotation", ("on", "off")) == "on",
+            mfa=_MFA[choice(app, "mfa", tuple(_MFA))],
+            threat_protection=_THREATS[choice(app, "threat_protection", tuple(_THREATS))],
         )
 
     @property
@@ -70,11 +70,3 @@ class SignInSettings:
             "auth_flows": cognito.AuthFlow(**flows),
             "refresh_token_rotation_grace_period": grace,
         }
-
-
-def _choice(app: cdk.App, name: str, choices: dict[str, Any]) -> Any:
-    value = app.node.get_context(name)
-    if value not in choices:
-        allowed = ", ".join(map(repr, choices))
-        raise ValueError(f"context {name} {value!r} must be one of {allowed}")
-    return choices[value]

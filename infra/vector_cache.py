@@ -62,12 +62,12 @@ def _url(app: cdk.App) -> str:
 
 
 def _ids(app: cdk.App, name: str, form: re.Pattern[str], *, most: int) -> tuple[str, ...]:
-    text = str(app.node.get_context(name))
-    ids = tuple(each.strip() for each in text.split(",")) if text else ()
-    if not all(map(form.fullmatch, ids)):
-        raise ValueError(f"context {name} {text!r} must be ids separated by commas, or empty")
-    if len(ids) > most or len(set(ids)) < len(ids):
-        raise ValueError(f"context {name} {text!r} must be at most {most} different ids")
+    value = str(app.node.get_context(name))
+    ids = tuple(each.strip() for each in value.split(",")) if value else ()
+    is_list = all(map(form.fullmatch, ids)) and len(set(ids)) == len(ids)
+    if not is_list or len(ids) > most:
+        allowed = f"at most {most} different ids separated by commas, or empty"
+        raise ValueError(f"context {name} {value!r} must be {allowed}")
     return ids
 
 

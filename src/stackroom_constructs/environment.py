@@ -29,7 +29,12 @@ KNOWLEDGE_BASES = 3500
 # Lengths of tokens, which are known only at deployment: their maximum, or what AWS's names usually
 # have.
 _PSEUDO = {"AWS::AccountId": 12, "AWS::Region": 14, "AWS::Partition": 3, "AWS::URLSuffix": 13}
-_IDS = (("KnowledgeBaseId", 10), ("GuardrailId", 12))
+_IDS = (
+    ("KnowledgeBaseId", 10),
+    ("DataSourceId", 10),
+    ("GuardrailId", 12),
+    ("VectorBucketArn", 123),
+)
 _OTHER = 64
 _IN_A_SUB = re.compile(r"\$\{([^}!]+)\}")
 
@@ -55,7 +60,13 @@ def knowledge_bases_config(scope: Construct, entries: Sequence[Mapping[str, Any]
     return text
 
 
-def check(scope: Construct, variables: Mapping[str, str]) -> None:
+_ADVICE = (
+    "Shorten the prompt (the asset system_prompt has no such limit) or what describes the knowledge"
+    " bases"
+)
+
+
+def check(scope: Construct, variables: Mapping[str, str], *, advice: str = _ADVICE) -> None:
     """Raise TooLarge for variables that Lambda would refuse."""
     size = length(scope, json.dumps(variables, ensure_ascii=False, separators=(",", ":")))
     if size > ALL_VARIABLES:
@@ -65,8 +76,7 @@ def check(scope: Construct, variables: Mapping[str, str]) -> None:
             size,
             ALL_VARIABLES,
             parts={name: length(scope, value) for name, value in variables.items()},
-            advice="Shorten the prompt (the asset system_prompt has no such limit) or what"
-            " describes the knowledge bases",
+            advice=advice,
         )
 
 

@@ -65,8 +65,6 @@ GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
         ("answer_prompt_file", "no/such/file.txt"),
         ("answer_prompt_file", "cdk.json"),  # which has no placeholders
         ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),
-        ("guardrail_id", "gr123"),  # without a version
-        ("guardrail_version", "2"),  # without a guardrail
     ],
 )
 def test_invalid_setting_is_refused_by_name(name: str, value: object) -> None:
@@ -102,6 +100,8 @@ MANAGED = {"knowledge_base_type": "managed"}
         ({"parsing": "bedrock_data_automation", "ocr": "textract"}, "ocr 'textract' "),
         ({"catalog_data_sources": "s3", "ocr": "textract"}, "ocr 'textract' "),
         ({"ocr": "textract", **MANAGED}, "ocr 'textract' "),
+        ({"guardrail_id": "gr123"}, "guardrail_version '' "),
+        ({"guardrail_version": "2"}, "guardrail_id '' "),
     ],
 )
 def test_conflicting_settings_are_refused_by_name(context: dict[str, object], named: str) -> None:
