@@ -9,8 +9,11 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import aws_cdk as cdk
+
+_Text = TypeVar("_Text", bound=str)
 
 COST_TAG = "stackroom-project"  # tells projects apart in the bill
 
@@ -29,12 +32,13 @@ def parse_context(arguments: Iterable[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def choice(app: cdk.App, name: str, allowed: Sequence[str]) -> str:
+def choice(app: cdk.App, name: str, allowed: Sequence[_Text]) -> _Text:
     """Return a setting. Raises ValueError if it is none of the allowed texts."""
     value = str(app.node.get_context(name))
-    if value not in allowed:
-        raise ValueError(f"context {name} {value!r} must be one of {', '.join(map(repr, allowed))}")
-    return value
+    for each in allowed:
+        if each == value:
+            return each
+    raise ValueError(f"context {name} {value!r} must be one of {', '.join(map(repr, allowed))}")
 
 
 def text(app: cdk.App, name: str, form: re.Pattern[str], meaning: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -11,7 +11,7 @@ from constructs import Construct
 from infra.contexts import choice
 from infra.pool_type import vector_store
 from stackroom_constructs.argument_checks import InvalidArgument
-from stackroom_constructs.chunking import Chunking
+from stackroom_constructs.chunking import Chunking, Strategy
 from stackroom_constructs.created_knowledge_base import vector_ingestion
 from stackroom_constructs.parsing import Parsing
 
@@ -118,7 +118,9 @@ def _ocr(app: cdk.App, parser: str, store: str) -> str:
 
 
 def _chunking(app: cdk.App) -> Chunking:
-    strategy = choice(app, "chunking", ("", "fixed", "hierarchical", "semantic", "none"))
+    strategy: Strategy | Literal[""] = choice(
+        app, "chunking", ("", "fixed", "hierarchical", "semantic", "none")
+    )
     tokens = str(app.node.get_context("chunk_tokens"))
     overlap = str(app.node.get_context("chunk_overlap"))
     numbers: dict[str, Any] = {}

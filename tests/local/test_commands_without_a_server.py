@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -192,24 +192,6 @@ def test_ctrl_c_stops_servers_although_python_drops_the_exception(tmp_path: Path
         Interrupted()
         with pytest.raises(Stopped):
             mode.watch()
-
-
-def test_background_steps_run_until_ctrl_c(tmp_path: Path) -> None:
-    mode = LocalMode(
-        state=StateDirectory(tmp_path), ports=Ports(aws=1), speed=1.0, announce=lambda _: None
-    )
-    done = list[int]()
-
-    def steps() -> Iterator[None]:
-        for number in range(3):
-            done.append(number)
-            yield
-        signal.raise_signal(signal.SIGINT)
-
-    with signals_raise(mode.signals), pytest.raises(Stopped):
-        mode.watch(steps())
-
-    assert done == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
