@@ -166,6 +166,15 @@ def test_scale_of_similarities_does_not_change_the_order() -> None:
     assert texts(weigh(wide)) == texts(weigh(narrow)) == ["pump greased", "night", "hall"]
 
 
+def test_year_of_an_upload_names_no_document() -> None:
+    old = passage("net sales", 0.5, uri="s3://d/1", attributes={"uploaded_at": "2025-03-01T08:00Z"})
+    new = passage("net sales", 0.6, uri="s3://d/2", attributes={"uploaded_at": "2026-03-01T08:00Z"})
+
+    found = ranked("net sales in 2025", [reply(old, new, passage("hall", 0.1))]).passages
+
+    assert [each.uri for each in found[:2]] == ["s3://d/2", "s3://d/1"]
+
+
 def test_passages_of_the_document_that_a_question_names_come_first() -> None:
     found = reply(
         passage("net sales", 0.60, uri="s3://d/1", attributes={"filename": "2022_Q3_AMZN.pdf"}),

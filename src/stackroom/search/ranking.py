@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Literal, TypeVar
 
 from stackroom.access.tenancy import document_id_in, owner_attributes
+from stackroom.model.attributes import UPLOADED_AT
 from stackroom.model.passages import Passage, Ranks, Search
 from stackroom.search.names import QuestionNames
 from stackroom.search.question_words import (
@@ -211,8 +212,9 @@ def _names(passage: Passage) -> list[str]:
 def _given_names(passage: Passage) -> list[str]:
     """Return what its owner calls a document: the file name and the owner's attributes."""
     values = [str(passage.attributes.get("filename", ""))]
-    for each in owner_attributes(passage).values():
-        values += map(str, each) if isinstance(each, list) else [str(each)]
+    for name, each in owner_attributes(passage).items():
+        if name != UPLOADED_AT:  # a question about 2025 isn't one about files uploaded in 2025
+            values += map(str, each) if isinstance(each, list) else [str(each)]
     return values
 
 
