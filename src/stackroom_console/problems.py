@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from stackroom import errors
 from stackroom.tools.calls import retry_after
+from stackroom_console.messages import N_, ngettext
 from stackroom_console.request_body import BodyRefused
 
 logger = logging.getLogger(__name__)
@@ -50,96 +51,99 @@ class RefusedOnPage(Refused):
 NOT_FOUND = Problem(
     status=404,
     code="NOT_FOUND",
-    message="Not found",
-    advice="It may have been deleted, or the address has a mistake in it.",
+    message=N_("Not found"),
+    advice=N_("It may have been deleted, or the address has a mistake in it."),
 )
 NOT_SIGNED_IN = Problem(
     status=401,
     code="NOT_SIGNED_IN",
-    message="Session expired.",
-    advice="Sign in (opens a new tab), then send again.",
+    message=N_("Session expired."),
+    advice=N_("Sign in (opens a new tab), then send again."),
 )
 NOT_OWN_CHANGE = Problem(
     status=403,
     code="CSRF_TOKEN_INVALID",
-    message="Nothing was changed: the page was out of date.",
-    advice="Reload the page, then try again.",
+    message=N_("Nothing was changed: the page was out of date."),
+    advice=N_("Reload the page, then try again."),
 )
 FOR_OPERATORS = Problem(
     status=403,
     code="FORBIDDEN",
-    message="Only operators can open this page.",
-    advice="Ask whoever runs Stackroom to add you to the group operators.",
+    message=N_("Only operators can open this page."),
+    advice=N_("Ask whoever runs Stackroom to add you to the group operators."),
 )
 _UNAVAILABLE = Problem(
     status=503,
     code="UNAVAILABLE",
-    message="The service is unavailable.",
-    advice="Try again in a few seconds. What was saved before is kept.",
+    message=N_("The service is unavailable."),
+    advice=N_("Try again in a few seconds. What was saved before is kept."),
 )
 _BROKEN = Problem(
     status=500,
     code="INTERNAL_ERROR",
-    message="Something went wrong on our side.",
-    advice="Try again. If it happens again, tell whoever runs Stackroom when it did.",
+    message=N_("Something went wrong on our side."),
+    advice=N_("Try again. If it happens again, tell whoever runs Stackroom when it did."),
 )
 _TOOK_TOO_LONG = Problem(
     status=503,
     code="TOOK_TOO_LONG",
-    message="The service didn't answer in time.",
-    advice="Try again in a few seconds.",
+    message=N_("The service didn't answer in time."),
+    advice=N_("Try again in a few seconds."),
     retry_after=5,
 )
 _MAY_BE_DONE = replace(
     _TOOK_TOO_LONG,
-    message="This took too long, but it may have been done.",
-    advice="Reload the page and check before you try again.",
+    message=N_("This took too long, but it may have been done."),
+    advice=N_("Reload the page and check before you try again."),
 )
-_BUSY = "The service is busy."
+_BUSY = N_("The service is busy.")
 
 # Status and advice by kind; the message is the error's own, which is meant for its caller.
 _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
-    errors.CatalogNotFound: (404, "It may have been deleted. Go to Catalogs to see all."),
-    errors.DocumentNotFound: (404, "It may have been deleted. Go to its catalog to see all."),
+    errors.CatalogNotFound: (404, N_("It may have been deleted. Go to Catalogs to see all.")),
+    errors.DocumentNotFound: (404, N_("It may have been deleted. Go to its catalog to see all.")),
     errors.KnowledgeBaseNotFound: (404, ""),
-    errors.CatalogDeleting: (409, "Wait until it is deleted, or use another catalog."),
-    errors.CatalogNameTaken: (409, "Choose another name, or use the existing catalog."),
-    errors.CatalogNameInvalid: (400, "Allowed: 1 to 100 letters, digits, spaces and hyphens."),
-    errors.CatalogFull: (409, "Use another catalog."),
-    errors.DocumentExists: (409, "Replace it, or rename the file."),
+    errors.CatalogDeleting: (409, N_("Wait until it is deleted, or use another catalog.")),
+    errors.CatalogNameTaken: (409, N_("Choose another name, or use the existing catalog.")),
+    errors.CatalogNameInvalid: (400, N_("Allowed: 1 to 100 letters, digits, spaces and hyphens.")),
+    errors.CatalogFull: (409, N_("Use another catalog.")),
+    errors.DocumentExists: (409, N_("Replace it, or rename the file.")),
     errors.FileTypeUnsupported: (400, ""),
-    errors.FileTooLarge: (400, "Split the file and upload the parts."),
-    errors.CatalogEmpty: (409, "Add documents and wait until they are searchable."),
-    errors.NoResults: (404, "Ask in other words, or in all catalogs."),
-    errors.MissingIdentity: (401, "Sign in, and do it again."),
-    errors.TokenRefused: (401, "Sign in again."),
+    errors.FileTooLarge: (400, N_("Split the file and upload the parts.")),
+    errors.CatalogEmpty: (409, N_("Add documents and wait until they are searchable.")),
+    errors.NoResults: (404, N_("Ask in other words, or in all catalogs.")),
+    errors.MissingIdentity: (401, N_("Sign in, and do it again.")),
+    errors.TokenRefused: (401, N_("Sign in again.")),
     errors.Rejected: (400, ""),
 }
 # The same of those that have a name.
 _NAMED: Mapping[str, tuple[int, str]] = {
-    "AgentNotFound": (404, "It may have been deleted."),
-    "AgentRunNotFound": (404, "It may be older than runs are kept."),
-    "ChatNotFound": (404, "It may have been deleted, or be older than they are kept."),
-    "ChatFull": (409, "Begin a new conversation."),
-    "ChatBusy": (409, "Wait for the answer, or stop it."),
-    "AgentRunLimitReached": (409, "Wait until one has ended, or stop one."),
-    "CatalogLimitReached": (409, "Delete a catalog; each holds millions of documents."),
-    "AgentLimitReached": (409, "Delete an agent that you no longer need."),
-    "ToolNotFound": (404, "It may have been deleted."),
-    "KnowledgeBaseLinked": (400, "It is among the tools of the agent."),
+    "AgentNotFound": (404, N_("It may have been deleted.")),
+    "AgentRunNotFound": (404, N_("It may be older than runs are kept.")),
+    "ChatNotFound": (404, N_("It may have been deleted, or be older than they are kept.")),
+    "ChatFull": (409, N_("Begin a new conversation.")),
+    "ChatBusy": (409, N_("Wait for the answer, or stop it.")),
+    "AgentRunLimitReached": (409, N_("Wait until one has ended, or stop one.")),
+    "CatalogLimitReached": (409, N_("Delete a catalog; each holds millions of documents.")),
+    "AgentLimitReached": (409, N_("Delete an agent that you no longer need.")),
+    "ToolNotFound": (404, N_("It may have been deleted.")),
+    "KnowledgeBaseLinked": (400, N_("It is among the tools of the agent.")),
     "ChangedMeanwhile": (
         409,
-        "What you typed is still here: keep a copy of it, and reload the page to see what changed.",
+        N_(
+            "What you typed is still here: keep a copy of it, and reload the page to see what"
+            " changed."
+        ),
     ),
 }
 _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {
-    errors.CatalogNotFound: "Catalog not found",
-    errors.DocumentNotFound: "Document not found",
-    errors.DocumentExists: "A file with this name already exists.",
-    errors.CatalogNameInvalid: 'Names can\'t contain "/", ":" or quotes.',
-    errors.CatalogEmpty: "No document in this catalog is searchable yet.",
-    errors.NoResults: "No document answers the question.",
-    errors.MissingIdentity: "You aren't signed in.",
+    errors.CatalogNotFound: N_("Catalog not found"),
+    errors.DocumentNotFound: N_("Document not found"),
+    errors.DocumentExists: N_("A file with this name already exists."),
+    errors.CatalogNameInvalid: N_('Names can\'t contain "/", ":" or quotes.'),
+    errors.CatalogEmpty: N_("No document in this catalog is searchable yet."),
+    errors.NoResults: N_("No document answers the question."),
+    errors.MissingIdentity: N_("You aren't signed in."),
 }
 
 
@@ -167,12 +171,16 @@ def problem_of(error: Exception) -> Problem:
     logger.error("a request failed", exc_info=error)
     seconds = retry_after(error)
     if isinstance(error, errors.KnowledgeBaseThrottled | errors.Throttled):
-        wait = "a few seconds" if seconds is None else errors.format_seconds(seconds)
+        advice = N_("Try again in a few seconds.")
+        if seconds is not None:
+            advice = ngettext(
+                "Try again in %(number)s second.", "Try again in %(number)s seconds.", seconds
+            ) % {"number": seconds}
         return Problem(
             status=503,
             code="THROTTLED",
             message=_BUSY,
-            advice=f"Try again in {wait}.",
+            advice=advice,
             retry_after=seconds,
         )
     return _UNAVAILABLE if isinstance(error, errors.StackroomError) else _BROKEN

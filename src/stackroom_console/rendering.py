@@ -17,10 +17,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from stackroom.access.plain_text import is_plain
-from stackroom.tools.texts import counted, day, dollars, figure, iso, minute, scores, size
+from stackroom.tools.texts import counted, dollars, figure, iso, minute, size
 from stackroom_agents.user_agents.agents import mark_of
 from stackroom_agents.user_agents.assistant import ASSISTANT
 from stackroom_console.console import OPERATORS
+from stackroom_console.messages import N_, gettext, ngettext
 from stackroom_console.safe_markdown import markdown
 from stackroom_console.text_blocks import plain_blocks
 
@@ -34,12 +35,12 @@ _CENT = Decimal("0.01")
 
 # What every page links to: its name, its path, and whether only operators see it.
 NAVIGATION: tuple[tuple[str, str, bool], ...] = (
-    ("Catalogs", "/catalogs", False),
-    ("Ask", "/ask", False),
-    ("Chat", "/chat", False),
-    ("Agents", "/agents", False),
-    ("Connect", "/connect", False),
-    ("Operations", "/operations", True),
+    (N_("Catalogs"), "/catalogs", False),
+    (N_("Ask"), "/ask", False),
+    (N_("Chat"), "/chat", False),
+    (N_("Agents"), "/agents", False),
+    (N_("Connect"), "/connect", False),
+    (N_("Operations"), "/operations", True),
 )
 
 # What somebody has chosen; the first is what they haven't. The cookie is no secret.
@@ -148,13 +149,19 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.policies["ext.i18n.trimmed"] = True
+    # With `newstyle`, what stands in a text's fields is escaped.
+    environment.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
+        gettext, ngettext, newstyle=True
     )
     environment.globals["static"] = static
     environment.filters |= {
         "blocks": plain_blocks,
         "counted": counted,
-        "day": day,
         "figure": figure,
+        "gettext": gettext,  # of a text that was marked by `N_`
         "iso": iso,
         "mark": mark_of,
         "markdown": markdown,
@@ -162,7 +169,6 @@ def _environment() -> Environment:
         "money": money,
         "plain": plain,
         "plain_text": plain_text,
-        "scores": scores,
         "size": size,
     }
     return environment
@@ -170,7 +176,7 @@ def _environment() -> Environment:
 
 def money(value: float | Decimal) -> str:
     """Return dollars as a person reads an estimate."""
-    return "less than $0.01" if 0 < value < _CENT else f"${dollars(value)}"
+    return gettext("less than $0.01") if 0 < value < _CENT else f"${dollars(value)}"
 
 
 # What a page shows as it comes: asked for again and again, the more seldom the less happens.

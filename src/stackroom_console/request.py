@@ -11,6 +11,7 @@ import pydantic
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity, ValidationError
 from stackroom.model.records import Record
+from stackroom_console.messages import gettext
 
 if TYPE_CHECKING:
     from starlette.requests import Request as HttpRequest
@@ -83,7 +84,8 @@ def whole_number(name: str, text: str, *, least: int, most: int) -> int:
     # Python reads no number of more than 4,300 digits.
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(most))
     if not is_number or not least <= int(text) <= most:
-        raise ValidationError(f"{name}: Allowed: a whole number from {least} to {most:,}")
+        allowed = gettext("%(name)s: Allowed: a whole number from %(least)s to %(most)s")
+        raise ValidationError(allowed % {"name": name, "least": least, "most": f"{most:,}"})
     return int(text)
 
 
@@ -104,7 +106,8 @@ def parse(
         return wanted.model_validate(given, by_alias=True, by_name=False)
     except pydantic.ValidationError as error:
         wrong = [str(each["loc"][0]) for each in error.errors()]
-        problems = [_problem(wanted, each, (called or {}).get(each, each)) for each in wrong]
+        labels = called or {}
+        problems = [_problem(wanted, each, gettext(labels.get(each, each))) for each in wrong]
         raise ValidationError("; ".join(list(dict.fromkeys(problems))[:_MOST_PROBLEMS])) from None
 
 

@@ -12,6 +12,7 @@ from stackroom_agents.user_agents.agents import AgentChanges, AgentDefinition, m
 from stackroom_agents.user_agents.exchange import exported, imported
 from stackroom_agents.user_agents.links import plain_name
 from stackroom_console.ids import agent_id
+from stackroom_console.messages import N_, gettext
 from stackroom_console.pages import agent_test
 from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
 from stackroom_console.problems import Problem, problem_of
@@ -19,10 +20,10 @@ from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse
 
 _LABELS = {
-    "name": "Name",
-    "description": "Description",
-    "model": "Model",
-    "system_prompt": "Instructions",
+    "name": N_("Name"),
+    "description": N_("Description"),
+    "model": N_("Model"),
+    "system_prompt": N_("Instructions"),
 }
 # Of the form where there is no script: fills the prompt in, and saves nothing.
 _FILLS = "fill"
@@ -129,7 +130,7 @@ def _builder(request: Request, agent: Agent | None, *, problem: Problem | None =
     there = {} if agent is None else agent.model_dump(include=set(_LABELS))
     typed = {**dict.fromkeys(_LABELS, ""), "model": models.usual, **there, **_fields(request)}
     chosen = request.form.get(_TEMPLATE) if _FILLS in request.form else None
-    template = next((each for each in PROMPT_TEMPLATES if each.name == chosen), None)
+    template = next((each for each in PROMPT_TEMPLATES if gettext(each.name) == chosen), None)
     is_own = typed["system_prompt"] in ("", *(each.text for each in PROMPT_TEMPLATES))
     if template is not None and is_own:
         typed["system_prompt"] = template.text

@@ -6,6 +6,7 @@ from stackroom.errors import NotFound
 from stackroom_agents.user_agents.available_knowledge_bases import MOST_LISTED
 from stackroom_agents.user_agents.links import LinkChanges, NewLink
 from stackroom_console.ids import agent_id
+from stackroom_console.messages import N_
 from stackroom_console.pages.agent_pages import cards_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse
@@ -19,10 +20,10 @@ _FIELDS = {
 }
 
 _LABELS = {
-    "toolName": "Tool name",
-    "toolDescription": "Tool description",
-    "defaultTopK": "Top K results",
-    "defaultMinScore": "Similarity threshold",
+    "toolName": N_("Tool name"),
+    "toolDescription": N_("Tool description"),
+    "defaultTopK": N_("Top K results"),
+    "defaultMinScore": N_("Similarity threshold"),
 }
 
 

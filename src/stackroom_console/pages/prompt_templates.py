@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from stackroom_agents.user_agents.assistant import ANSWER_FROM_SOURCES
+from stackroom_console.messages import N_
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,11 +14,11 @@ class PromptTemplate:
 
 PROMPT_TEMPLATES = (
     PromptTemplate(
-        name="Answer from sources",
+        name=N_("Answer from sources"),
         text=ANSWER_FROM_SOURCES,
     ),
     PromptTemplate(
-        name="Compare documents",
+        name=N_("Compare documents"),
         text="""\
 You compare what documents say about a question.
 
@@ -30,7 +31,7 @@ if the question names it.
 - Don't say which one is right unless you are asked.""",
     ),
     PromptTemplate(
-        name="Extract a table",
+        name=N_("Extract a table"),
         text="""\
 You take facts out of documents and put them into a table.
 
@@ -41,7 +42,7 @@ You take facts out of documents and put them into a table.
 - Answer with the table alone, and below it one line that says what you couldn't find.""",
     ),
     PromptTemplate(
-        name="Write a summary",
+        name=N_("Write a summary"),
         text="""\
 You summarise documents for people who have no time to read them.
 

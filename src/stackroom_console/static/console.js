@@ -140,7 +140,7 @@
   document.addEventListener("htmx:sendError", (event) => {
     const told = document.createElement("p");
     told.className = "problem unreached";
-    told.textContent = "The console can't be reached. Nothing was lost here: try again in a moment.";
+    told.textContent = gettext("The console can't be reached. Nothing was lost here: try again in a moment.");
     placeOf(event.detail.elt).replaceChildren(told);
   });
 })();

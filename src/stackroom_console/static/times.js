@@ -15,7 +15,7 @@
     if (Math.abs(seconds) >= A_WEEK) return day.format(moment);
     const [unit, length] = UNITS.find((each) => Math.abs(seconds) >= each[1]) ?? [];
     if (unit) return relative.format(-Math.trunc(seconds / length), unit);
-    return seconds < 0 ? "in less than a minute" : "just now";
+    return seconds < 0 ? gettext("in less than a minute") : gettext("just now");
   };
 
   const tell = () => {
