@@ -14,6 +14,7 @@ from stackroom.model.keys import JUNK
 from stackroom.model.records import Catalog, CatalogStatus, Document
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
+from stackroom_console.messages import N_, gettext, ngettext
 from stackroom_console.pages.document_rows import Row, rows_of
 from stackroom_console.pages.folder_tree import Folder, Leaf, flat, tree_of
 from stackroom_console.pages.sample_catalog import questions_of
@@ -25,17 +26,11 @@ from stackroom_console.request import Request
 
 _LONGEST_WORDS = 200
 _LONGEST_NUMBER = 6  # digits of a page's
-_ORDERS: Mapping[Order, tuple[str, str]] = {  # what each is called, and which way round comes first
-    Order.STATE: ("State", "failures first"),
-    Order.NAME: ("Name", "A to Z"),
-    Order.SIZE: ("Size", "smallest first"),
-    Order.TIME: ("Added", "oldest first"),
-}
-_TURNED: Mapping[Order, str] = {
-    Order.STATE: "failures last",
-    Order.NAME: "Z to A",
-    Order.SIZE: "largest first",
-    Order.TIME: "newest first",
+_ORDERS: Mapping[Order, tuple[str, str]] = {  # each and its reverse
+    Order.STATE: (N_("State: failures first"), N_("State: failures last")),
+    Order.NAME: (N_("Name: A to Z"), N_("Name: Z to A")),
+    Order.SIZE: (N_("Size: smallest first"), N_("Size: largest first")),
+    Order.TIME: (N_("Added: oldest first"), N_("Added: newest first")),
 }
 _BACKWARDS = "-"  # before an order, as in ?sort=-size
 
@@ -85,11 +80,8 @@ class Asked:
     def orders(self) -> list[tuple[str, str]]:
         """The values of `sort`, each with its label."""
         ways: list[tuple[str, str]] = []
-        for order, (name, label) in _ORDERS.items():
-            ways += [
-                (order, f"{name}: {label}"),
-                (f"{_BACKWARDS}{order}", f"{name}: {_TURNED[order]}"),
-            ]
+        for order, (label, reverse) in _ORDERS.items():
+            ways += [(order, gettext(label)), (f"{_BACKWARDS}{order}", gettext(reverse))]
         return ways
 
     def at(self, **changes: str | int | None) -> str:
@@ -200,10 +192,10 @@ def _of(
         overall=progress.overall,
         failed=progress.failed,
         groups=(
-            (Group.FAILED, "Failed", progress.failed),
-            (Group.UNDER_WAY, "In progress", waiting),
-            (Group.SEARCHABLE, "Searchable", progress.indexed),
-            (Group.WITH_GAPS, "With gaps", browsed.with_gaps),
+            (Group.FAILED, gettext("Failed"), progress.failed),
+            (Group.UNDER_WAY, gettext("In progress"), waiting),
+            (Group.SEARCHABLE, gettext("Searchable"), progress.indexed),
+            (Group.WITH_GAPS, gettext("With gaps"), browsed.with_gaps),
         ),
         settled=progress.indexed + progress.failed,
         total=progress.total + to_come,
@@ -220,8 +212,13 @@ def _queue(progress: CatalogProgress) -> str:
     if standing is None:
         return ""
     if standing.position is None:
-        return f"after {standing.length:,} others in the queue"
-    return f"place {standing.position:,} of {standing.length:,} in the queue"
+        return ngettext(
+            "after %(number)s other in the queue",
+            "after %(number)s others in the queue",
+            standing.length,
+        ) % {"number": f"{standing.length:,}"}
+    fields = {"position": f"{standing.position:,}", "length": f"{standing.length:,}"}
+    return gettext("place %(position)s of %(length)s in the queue") % fields
 
 
 def _watch(request: Request, shown: ShownCatalog) -> Watch:
@@ -237,8 +234,8 @@ _MOST_CHOSEN = ROWS
 _NOTHING_CHOSEN = Problem(
     status=400,
     code="NOTHING_CHOSEN",
-    message="No documents are selected, or they no longer exist.",
-    advice="Select documents in the list.",
+    message=N_("No documents are selected, or they no longer exist."),
+    advice=N_("Select documents in the list."),
 )
 _MOST_NAMED = 10  # names of many that go, or that aren't tried again
 
@@ -291,6 +288,8 @@ def _retry(request: Request, catalog_id: str, documents: Sequence[Document]) -> 
     if not refused:
         return done(request, f"/catalogs/{catalog_id}")
     reasons = "; ".join(f"{each.filename}: {why_not}" for each, why_not in refused[:_MOST_NAMED])
-    more = "; and others" if len(refused) > _MOST_NAMED else ""
-    isn_t = f"{len(refused)} of {len(documents)} can't be retried: {reasons}{more}."
-    raise Refused(Problem(status=409, code="NOT_RETRIED", message=isn_t))
+    message = gettext("%(refused)s of %(number)s can't be retried: %(reasons)s.")
+    if len(refused) > _MOST_NAMED:
+        message = gettext("%(refused)s of %(number)s can't be retried: %(reasons)s; and others.")
+    fields = {"refused": len(refused), "number": len(documents), "reasons": reasons}
+    raise Refused(Problem(status=409, code="NOT_RETRIED", message=message % fields))

@@ -10,10 +10,11 @@ from stackroom.model.records import Catalog, CatalogStatus
 from stackroom.tools.catalog_definitions import CREATE_CATALOG, CreateCatalog
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
+from stackroom_console.messages import N_, gettext
 from stackroom_console.rendering import Watch, redirect, render, watch
 from stackroom_console.request import Request
 
-_LABELS = {"catalog_name": "Name", "description": "Description"}
+_LABELS = {"catalog_name": N_("Name"), "description": N_("Description")}
 _UNDER_WAY = (CatalogStatus.INDEXING, CatalogStatus.DELETING)
 
 
@@ -66,7 +67,8 @@ def _asked(request: Request) -> CreateCatalog:
         "catalog_name": request.form.get("name", ""),
         "description": request.form.get("description", ""),
     }
-    return CREATE_CATALOG.parse(given, called=_LABELS)
+    labels = {name: gettext(label) for name, label in _LABELS.items()}
+    return CREATE_CATALOG.parse(given, called=labels)
 
 
 def deletion(request: Request) -> Response:

@@ -21,9 +21,9 @@ from stackroom.search.document_passages import MOST as MOST_PASSAGES
 from stackroom.search.document_passages import CutDocument, CutPassage, lines_shown
 from stackroom.search.question_words import marked_pieces
 from stackroom.tools.document_definitions import UPLOAD_TO_CATALOG
-from stackroom.tools.texts import counted
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.messages import N_, gettext, ngettext
 from stackroom_console.pages.document_rows import Row, rows_of, state_label
 from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, redirect, render, watch
@@ -170,18 +170,21 @@ def _shown_document(request: Request) -> ShownDocument:
 def _happened(event: Event) -> Happened | None:
     match event.detail:
         case DocumentChanged(state=state, reason=reason, gaps=gaps):
-            text = ": ".join(filter(None, (state_label(state), reason or with_gaps(gaps or ()))))
+            text = ": ".join(
+                filter(None, (gettext(state_label(state)), reason or with_gaps(gaps or ())))
+            )
             return Happened(at=event.time, text=text[:1].upper() + text[1:])
         case DeletionChanged(state=state, receipt_id=receipt_id):
-            return Happened(at=event.time, text=_DELETIONS[state], receipt_id=receipt_id)
+            text = gettext(_DELETIONS[state])
+            return Happened(at=event.time, text=text, receipt_id=receipt_id)
     return None
 
 
 _DELETIONS = {
-    DeletionState.ASKED: "Deletion requested",
-    DeletionState.REMOVED: "Removed: searches no longer find it",
-    DeletionState.SUPERSEDED: "Not removed: a new file of this name arrived",
-    DeletionState.FOUND_AGAIN: "Found again, and removed again",
+    DeletionState.ASKED: N_("Deletion requested"),
+    DeletionState.REMOVED: N_("Removed: searches no longer find it"),
+    DeletionState.SUPERSEDED: N_("Not removed: a new file of this name arrived"),
+    DeletionState.FOUND_AGAIN: N_("Found again, and removed again"),
 }
 
 
@@ -196,10 +199,10 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
     find = " ".join(request.query.get("find", "").split())[:_LONGEST_FIND]
     nothing = ShownPassages(find=find, total=0, found=0)
     if shown.document.status is DocumentStatus.DELETING:
-        return replace(nothing, why_none="This document is being removed.")
+        return replace(nothing, why_none=gettext("This document is being removed."))
     is_failed = shown.document.status is DocumentStatus.FAILED  # of which a part may be indexed
     if shown.document.indexed_at is None and not is_failed:
-        return replace(nothing, why_none="Not indexed yet.")
+        return replace(nothing, why_none=gettext("Not indexed yet."))
     patience = Deadline.after(_PATIENCE)
     try:
         cut = request.services.document_passages.of(
@@ -211,11 +214,10 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
         )
     except RetrievalError as error:
         logger.warning("a document's passages are missing", exc_info=error)
-        return replace(
-            nothing, why_none="Passages can't be loaded right now. Try again in a minute."
-        )
+        why_none = gettext("Passages can't be loaded right now. Try again in a minute.")
+        return replace(nothing, why_none=why_none)
     if not cut.passages:
-        return replace(nothing, why_none="No passages are in the index.")
+        return replace(nothing, why_none=gettext("No passages are in the index."))
     request.handed_out.append(shown.document.document_id)
     numbered = [
         _passage(shown, number, each, find) for number, each in enumerate(cut.passages, start=1)
@@ -262,37 +264,56 @@ def _joined(shown: ShownDocument, parts: Iterable[tuple[str, bool]]) -> str:
 
 def _left_out(cut: CutDocument) -> Iterator[str]:
     if not cut.is_whole:
-        yield (
-            f"Only {MOST_PASSAGES} passages are shown at a time. Search for words in the others to"
-            " see them."
-        )
+        yield gettext(
+            "Only %(most)s passages are shown at a time. Search for words in the others to see"
+            " them."
+        ) % {"most": MOST_PASSAGES}
     if not cut.is_ordered:
-        yield "Passages are in no particular order, since the position of some is unknown."
+        yield gettext("Passages are in no particular order, since the position of some is unknown.")
     if cut.blank:
-        yield f"{_pages(cut.blank)}: no text. Pictures are not read."
+        yield ngettext(
+            "Page %(pages)s: no text. Pictures are not read.",
+            "Pages %(pages)s: no text. Pictures are not read.",
+            len(cut.blank),
+        ) % {"pages": _ranges(cut.blank)}
     if cut.without_passage:
-        yield f"{_pages(cut.without_passage)}: not in any passage, so searches can't find it."
+        yield ngettext(
+            "Page %(pages)s: not in any passage, so searches can't find it.",
+            "Pages %(pages)s: not in any passage, so searches can't find it.",
+            len(cut.without_passage),
+        ) % {"pages": _ranges(cut.without_passage)}
     if navigation := sum(each.is_navigation for each in cut.passages):
-        passages = counted(navigation, "passage")
-        yield f"{passages} of a table of contents or an index, which answers use last."
+        yield ngettext(
+            "%(number)s passage of a table of contents or an index, which answers use last.",
+            "%(number)s passages of a table of contents or an index, which answers use last.",
+            navigation,
+        ) % {"number": f"{navigation:,}"}
     parts = (line for each in cut.passages for line in lines_shown(each.text, each.shown))
     if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in parts):
-        yield (
-            f"{counted(lines, 'line')} struck out: Stackroom adds these to name the file, section"
-            " and page. They are searched, but not shown in answers."
-        )
+        yield ngettext(
+            "%(number)s line struck out: Stackroom adds these to name the file, section and page."
+            " They are searched, but not shown in answers.",
+            "%(number)s lines struck out: Stackroom adds these to name the file, section and page."
+            " They are searched, but not shown in answers.",
+            lines,
+        ) % {"number": f"{lines:,}"}
 
 
-def _pages(numbers: Sequence[int]) -> str:
-    """Return the numbers as ranges: "Pages 1, 4 to 6"."""
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return the numbers as ranges: "1, 4 to 6"."""
     ranges = list[list[int]]()
     for each in numbers:
         if ranges and ranges[-1][-1] == each - 1:
             ranges[-1][1:] = [each]
         else:
             ranges.append([each])
-    ranges_text = ", ".join(" to ".join(map(str, each)) for each in ranges)
-    return f"Page {ranges_text}" if len(numbers) == 1 else f"Pages {ranges_text}"
+    texts = (
+        gettext("%(first)s to %(last)s") % {"first": each[0], "last": each[1]}
+        if len(each) > 1
+        else str(each[0])
+        for each in ranges
+    )
+    return ", ".join(texts)
 
 
 # How it is sent, opened, tried again and deleted.
@@ -374,7 +395,8 @@ def _require_none(result: RetryResult) -> None:
             Problem(
                 status=409,
                 code="NOT_RETRIED",
-                message=f"{document.filename} can't be retried: {why_not}.",
+                message=gettext("%(name)s can't be retried: %(reason)s.")
+                % {"name": document.filename, "reason": why_not},
             )
         )
 

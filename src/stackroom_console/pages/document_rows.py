@@ -8,9 +8,10 @@ from stackroom.catalogs.progress import CatalogProgress
 from stackroom.model.formats import extension_of
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.estimates import DocumentEstimate, DocumentStage
+from stackroom_console.messages import N_, gettext
 
-_MENDED = "Fix the file and upload it again."
-_RETRY = "Fix the file and upload it again, or retry."
+_MENDED = N_("Fix the file and upload it again.")
+_RETRY = N_("Fix the file and upload it again, or retry.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +55,8 @@ def _row(
         size=document.size,
         uploaded_at=document.uploaded_at,
         state=state_label(document.shown_status),
-        progress="; ".join(
-            filter(None, [_progress(document, estimate, speed), twin and f"same content as {twin}"])
-        ),
-        advice=(_MENDED if document.needs_mending else _RETRY) if is_failed else "",
+        progress="; ".join(filter(None, [_progress(document, estimate, speed), _twin(twin)])),
+        advice=gettext(_MENDED if document.needs_mending else _RETRY) if is_failed else "",
         receipt_id=document.receipt_id if is_going else None,
         may_be_retried=is_failed and not document.needs_mending,
         may_be_opened=document.is_counted,
@@ -67,21 +66,38 @@ def _row(
     )
 
 
+# What pages call the statuses of catalogs and of documents.
+STATES = (
+    N_("empty"),
+    N_("ready"),
+    N_("uploading"),
+    N_("pending"),
+    N_("indexing"),
+    N_("searchable"),
+    N_("failed"),
+    N_("deleting"),
+)
+
+
 def state_label(status: str) -> str:
     """Return the status in plain words: users need not know about an index."""
     return "searchable" if status == DocumentStatus.INDEXED else str(status)
 
 
+def _twin(name: str | None) -> str:
+    return gettext("same content as %(name)s") % {"name": name} if name else ""
+
+
 def _progress(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
-            return "Waiting for the file; upload it again if it was interrupted"
+            return gettext("Waiting for the file; upload it again if it was interrupted")
         case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
             return f"{document.status_reason}."
         case DocumentStatus.FAILED | DocumentStatus.INDEXED:
             return ""
         case DocumentStatus.DELETING:
-            return "being removed"
+            return gettext("being removed")
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:
             return _waiting(estimate, speed)
 
@@ -90,22 +106,24 @@ def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
     """Return the stage and what is left; empty without an estimate, as in a large catalog."""
     if estimate is None:
         return ""
-    again = f"attempt {estimate.attempt}" if estimate.attempt and estimate.attempt > 1 else ""
-    parts = (_STAGES[estimate.stage], again, estimate.remaining(speed))
+    again = ""
+    if estimate.attempt and estimate.attempt > 1:
+        again = gettext("attempt %(number)s") % {"number": estimate.attempt}
+    parts = (gettext(_STAGES[estimate.stage]), again, estimate.remaining(speed))
     return ", ".join(filter(None, parts))
 
 
 _STAGES = {
-    DocumentStage.EXPECTED: "Waiting for the file",
-    DocumentStage.OVER_CAP: "Waiting for a limit",
-    DocumentStage.READING: "Reading",
-    DocumentStage.POSTPONED: "Waiting for Bedrock, which is failing",
-    DocumentStage.LEFT: "Waiting to be checked again",
-    DocumentStage.BEGINNING: "Starting",
-    DocumentStage.WAITING: "Queued",
-    DocumentStage.INGESTING: "Reading and indexing",
-    DocumentStage.REMOVING: "Removing",
-    DocumentStage.FOLLOWING: "Waiting for a new run, since one failed",
-    DocumentStage.SEARCHABLE: "Searchable",
-    DocumentStage.FAILED: "Failed",
+    DocumentStage.EXPECTED: N_("Waiting for the file"),
+    DocumentStage.OVER_CAP: N_("Waiting for a limit"),
+    DocumentStage.READING: N_("Reading"),
+    DocumentStage.POSTPONED: N_("Waiting for Bedrock, which is failing"),
+    DocumentStage.LEFT: N_("Waiting to be checked again"),
+    DocumentStage.BEGINNING: N_("Starting"),
+    DocumentStage.WAITING: N_("Queued"),
+    DocumentStage.INGESTING: N_("Reading and indexing"),
+    DocumentStage.REMOVING: N_("Removing"),
+    DocumentStage.FOLLOWING: N_("Waiting for a new run, since one failed"),
+    DocumentStage.SEARCHABLE: N_("Searchable"),
+    DocumentStage.FAILED: N_("Failed"),
 }

@@ -19,7 +19,7 @@
       whole.indeterminate = there > 0 && there < all.length;
     }
     const told = document.querySelector("[data-chosen]");
-    if (told) told.textContent = there ? `${there} selected` : "Select documents to retry or delete";
+    if (told) told.textContent = there ? gettext("%(number)s selected", { number: there }) : gettext("Select documents to retry or delete");
     for (const each of document.querySelectorAll("#chosen button")) each.hidden = !there;
   };
 

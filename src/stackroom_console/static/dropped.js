@@ -62,13 +62,13 @@ const stackroomFiles = (() => {
 
   /* The same as the server refuses, which is asked all the same; the answer comes at once here. */
   const refusalOf = ({ path, file }, { types, maxBytes }) => {
-    if (!file) return "The browser can't read this file. Drop it by itself, or choose it.";
+    if (!file) return gettext("The browser can't read this file. Drop it by itself, or choose it.");
     const extension = extensionOf(path);
-    const allowed = `Allowed: ${types.join(", ")}.`;
-    if (!extension) return `The file name has no extension. ${allowed}`;
-    if (!types.includes(extension)) return `File type '.${extension}' isn't supported. ${allowed}`;
-    if (file.size === 0) return "The file is empty.";
-    if (file.size > maxBytes) return `The file is larger than ${Math.floor(maxBytes / 1048576)} MB. Split it and upload the parts.`;
+    const fields = { extension, types: types.join(", "), size: Math.floor(maxBytes / 1048576) };
+    if (!extension) return gettext("The file name has no extension. Allowed: %(types)s.", fields);
+    if (!types.includes(extension)) return gettext("File type '.%(extension)s' isn't supported. Allowed: %(types)s.", fields);
+    if (file.size === 0) return gettext("The file is empty.");
+    if (file.size > maxBytes) return gettext("The file is larger than %(size)s MB. Split it and upload the parts.", fields);
     return null;
   };
 

@@ -123,7 +123,7 @@ const place = async (pdf, number) => {
   made.className = "pdf-page";
   made.dataset.page = number;
   made.setAttribute("role", "group");
-  made.setAttribute("aria-label", `Page ${number}`);
+  made.setAttribute("aria-label", gettext("Page %(page)s", { page: number }));
   made.style.height = `${viewport.height}px`;
   made.style.setProperty("--total-scale-factor", scale);
   return { made, source, viewport };
@@ -148,11 +148,14 @@ const draw = async ({ TextLayer }, { made, source, viewport }) => {
 const result = (shown) => {
   if (!ends.length) return "";
   const marked = [...new Set([...box.querySelectorAll("mark")].map((each) => each.closest(".pdf-page").dataset.page))];
-  if (marked.length) return `The passage is marked on ${marked.length > 1 ? "pages" : "page"} ${marked.join(", ")}.`;
+  if (marked.length) {
+    const pages = { pages: marked.join(", ") };
+    return ngettext("The passage is marked on page %(pages)s.", "The passage is marked on pages %(pages)s.", marked.length, pages);
+  }
   const hasText = box.querySelector(`[data-page="${shown}"] .textLayer`).textContent.trim();
   return hasText
-    ? "The passage can't be marked here: it was not found in the text of these pages."
-    : "The passage can't be marked here: this page is a picture, without a text layer.";
+    ? gettext("The passage can't be marked here: it was not found in the text of these pages.")
+    : gettext("The passage can't be marked here: this page is a picture, without a text layer.");
 };
 
 const show = async (library, pdf, wanted) => {
@@ -162,7 +165,7 @@ const show = async (library, pdf, wanted) => {
   const places = await Promise.all(numbers.map((each) => place(pdf, each)));
   if (turn !== show.turn) return;
   show.number = number;
-  position.textContent = `Page ${number} of ${pdf.numPages}`;
+  position.textContent = gettext("Page %(page)s of %(pages)s", { page: number, pages: pdf.numPages });
   before.disabled = number === 1;
   after.disabled = number === pdf.numPages;
   const at = places[numbers.indexOf(number)];
@@ -183,7 +186,7 @@ const show = async (library, pdf, wanted) => {
 
 const begin = async () => {
   const failed = () => {
-    told.textContent = "The PDF can't be shown. Reload the page, or open or download the file.";
+    told.textContent = gettext("The PDF can't be shown. Reload the page, or open or download the file.");
   };
   try {
     const library = await import(root.dataset.library);

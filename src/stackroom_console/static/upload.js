@@ -9,6 +9,11 @@
   const AT_ONCE = 3;
   const NAMED = 3;
   const SLICE = 4 * 1024 * 1024;  // bytes at a time, between which the page lives on
+  const ALL = {
+    retry: (number) => gettext("Retry all (%(number)s)", { number }),
+    replace: (number) => gettext("Replace all (%(number)s)", { number }),
+    skip: (number) => gettext("Dismiss all (%(number)s)", { number }),
+  };
   const SESSION_IS_OVER = ["NOT_SIGNED_IN", "CSRF_TOKEN_INVALID"];
   const section = document.getElementById("upload");
   if (!section) return;
@@ -48,17 +53,17 @@
 
   const tell = () => {
     tray.hidden = !counts.all && !counts.leftOut;
-    const parts = [`${counts.done} of ${counts.all} uploaded`];
-    if (counts.skipped) parts.push(`${counts.skipped} skipped`);
-    if (counts.cancelled) parts.push(`${counts.cancelled} cancelled`);
-    if (refused.size) parts.push(`${refused.size} refused`);
-    if (waiting.length) parts.push(`${waiting.length} queued`);
-    if (counts.leftOut) parts.push(`${counts.leftOut} ${counts.leftOut === 1 ? "file" : "files"} left out`);
+    const parts = [gettext("%(done)s of %(all)s uploaded", counts)];
+    if (counts.skipped) parts.push(gettext("%(skipped)s skipped", counts));
+    if (counts.cancelled) parts.push(gettext("%(cancelled)s cancelled", counts));
+    if (refused.size) parts.push(gettext("%(number)s refused", { number: refused.size }));
+    if (waiting.length) parts.push(gettext("%(number)s queued", { number: waiting.length }));
+    if (counts.leftOut) parts.push(ngettext("%(number)s file left out", "%(number)s files left out", counts.leftOut));
     summary.textContent = parts.join(", ");
     for (const button of section.querySelectorAll("[data-all]")) {
       const many = [...refused].filter((each) => button.dataset.all === "skip" || each.again === button.dataset.all);
       button.hidden = many.length < 2;
-      button.textContent = `${button.dataset.label} all (${many.length})`;
+      button.textContent = ALL[button.dataset.all](many.length);
     }
     const isOver = !running.size && !waiting.length;
     whole.hidden = isOver;
@@ -71,7 +76,7 @@
     bytes.sent += sent;
     whole.max = bytes.all || 1;
     whole.value = bytes.sent;
-    whole.textContent = `${megabytes(bytes.all - bytes.sent)} left`;
+    whole.textContent = gettext("%(size)s left", { size: megabytes(bytes.all - bytes.sent) });
     document.getElementById("upload-left").textContent = whole.hidden ? "" : whole.textContent;
   };
 
@@ -87,17 +92,17 @@
       this.bar = element("progress");
       this.bar.max = 100;
       this.bar.value = 0;
-      this.bar.setAttribute("aria-label", `Upload of ${path}`);
-      this.told = element("small", "Queued", "told");
+      this.bar.setAttribute("aria-label", gettext("Upload of %(name)s", { name: path }));
+      this.told = element("small", gettext("Queued"), "told");
       this.buttons = element("span", "", "actions");
       this.item.append(this.bar, this.told, this.buttons);
       list.append(this.item);
     }
 
-    button(label, act) {
-      const made = element("button", label, "link");
+    button(text, label, act) {
+      const made = element("button", text, "link");
       made.type = "button";
-      made.setAttribute("aria-label", `${label} ${this.path}`);
+      made.setAttribute("aria-label", label);
       made.addEventListener("click", () => { act(); tell(); });
       return made;
     }
@@ -111,8 +116,11 @@
       this.item.classList.add("refused");
       this.told.textContent = message;
       this.told.setAttribute("role", "alert");
-      const buttons = [this.button("Dismiss", () => this.skip("Dismissed"))];
-      if (again) buttons.unshift(this.button(again === "replace" ? "Replace" : "Retry", () => this.tryAgain()));
+      const name = this.path;
+      const tryAgain = () => this.tryAgain();
+      const buttons = [this.button(gettext("Dismiss"), gettext("Dismiss %(name)s", { name }), () => this.skip(gettext("Dismissed")))];
+      if (again === "replace") buttons.unshift(this.button(gettext("Replace"), gettext("Replace %(name)s", { name }), tryAgain));
+      else if (again) buttons.unshift(this.button(gettext("Retry"), gettext("Retry %(name)s", { name }), tryAgain));
       this.buttons.replaceChildren(...buttons);
       list.prepend(this.item);
     }
@@ -126,7 +134,7 @@
     }
 
     tryAgain() {
-      this.settle("Queued");
+      this.settle(gettext("Queued"));
       this.bar.hidden = false;
       this.bar.value = 0;
       this.replace = this.replace || this.again === "replace";
@@ -149,7 +157,7 @@
       const at = waiting.indexOf(this);
       if (at >= 0) waiting.splice(at, 1);
       this.stop?.abort();
-      this.settle("Cancelled");
+      this.settle(gettext("Cancelled"));
       this.bar.hidden = true;
       this.end();
       counts.cancelled += 1;
@@ -176,7 +184,7 @@
     }
 
     async run() {
-      this.told.textContent = "Starting";
+      this.told.textContent = gettext("Starting");
       this.stop = new AbortController();
       let answer;
       try {
@@ -188,12 +196,12 @@
         }
         if (!answer.success && answer.error.code === "DOCUMENT_EXISTS" && !md5) {
           isKnown = true;
-          this.told.textContent = "Comparing with the file that is here";
+          this.told.textContent = gettext("Comparing with the file that is here");
           md5 = await md5Of(this.file);
           answer = await this.form(md5);
         }
       } catch {
-        if (!this.isCancelled) this.refuse("The console can't be reached, or the file can't be read any more.", "retry");
+        if (!this.isCancelled) this.refuse(gettext("The console can't be reached, or the file can't be read any more."), "retry");
         return;
       }
       if (answer.success) this.documentId = answer.data.documentId;
@@ -203,14 +211,14 @@
       }
       if (!answer.success) {
         const { code, message } = answer.error;
-        if (SESSION_IS_OVER.includes(code)) this.refuse("Session expired. Sign in in a new tab, then retry.", "retry");
-        else if (code === "DOCUMENT_EXISTS") this.refuse("A different file with this name is already here.", "replace");
+        if (SESSION_IS_OVER.includes(code)) this.refuse(gettext("Session expired. Sign in in a new tab, then retry."), "retry");
+        else if (code === "DOCUMENT_EXISTS") this.refuse(gettext("A different file with this name is already here."), "replace");
         else if (["UNAVAILABLE", "INTERNAL_ERROR", "THROTTLED", "TOOK_TOO_LONG"].includes(code)) this.refuse(message, "retry");
         else this.refuse(message);
         return;
       }
       if (answer.data.isThere) {
-        this.skip("Skipped: this file is already here");
+        this.skip(gettext("Skipped: this file is already here"));
         return;
       }
       const problem = await this.post(answer.data);
@@ -221,7 +229,7 @@
       }
       counts.done += 1;
       this.bar.value = 100;
-      this.settle("Uploaded");
+      this.settle(gettext("Uploaded"));
       this.end();
     }
 
@@ -250,8 +258,8 @@
           const part = event.loaded / event.total;
           this.bar.value = part * 100;
           this.move(part * this.file.size);
-          const share = `${Math.floor(this.bar.value)}% of ${megabytes(this.file.size)}`;
-          this.told.textContent = part < 1 ? share : "Finishing";  // until the store has answered
+          const share = { percent: Math.floor(this.bar.value), size: megabytes(this.file.size) };
+          this.told.textContent = part < 1 ? gettext("%(percent)s% of %(size)s", share) : gettext("Finishing");  // until the store has answered
         });
         request.addEventListener("load", () => {
           if (request.status >= 200 && request.status < 300) {
@@ -259,10 +267,11 @@
             return;
           }
           const why = request.responseXML?.querySelector("Message")?.textContent ?? "";
-          resolve(`The file could not be stored (status ${request.status}). ${why}`.trim());
+          const { status } = request;
+          resolve(`${gettext("The file could not be stored (status %(status)s).", { status })} ${why}`.trim());
         });
-        request.addEventListener("error", () => resolve("The connection was lost."));
-        request.addEventListener("abort", () => resolve("The upload was interrupted."));
+        request.addEventListener("error", () => resolve(gettext("The connection was lost.")));
+        request.addEventListener("abort", () => resolve(gettext("The upload was interrupted.")));
         this.stop.signal.addEventListener("abort", () => request.abort());
         request.open("POST", url);
         request.send(form);
@@ -286,8 +295,8 @@
   };
 
   const enqueue = (upload) => {
-    upload.told.textContent = "Queued";
-    upload.buttons.replaceChildren(upload.button("Cancel", () => upload.cancel()));
+    upload.told.textContent = gettext("Queued");
+    upload.buttons.replaceChildren(upload.button(gettext("Cancel"), gettext("Cancel %(name)s", { name: upload.path }), () => upload.cancel()));
     waiting.push(upload);
     tell();
     next();
@@ -296,7 +305,7 @@
   for (const button of section.querySelectorAll("[data-all]")) {
     button.addEventListener("click", () => {
       for (const each of [...refused]) {
-        if (button.dataset.all === "skip") each.skip("Dismissed");
+        if (button.dataset.all === "skip") each.skip(gettext("Dismissed"));
         else if (each.again === button.dataset.all) each.tryAgain();
       }
       tell();
@@ -313,10 +322,13 @@
     const names = [...stackroomUnsent.cutOff];
     unsent.hidden = !names.length;
     if (unsent.hidden) return;
-    const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
-    const files = names.length === 1 ? "1 file was" : `${names.length} files were`;
-    unsent.querySelector("strong").textContent = `${files} not uploaded before you left this page`;
-    unsent.querySelector("bdi").textContent = `${names.slice(0, NAMED).join(", ")}${more}.`;
+    const some = { names: names.slice(0, NAMED).join(", "), number: names.length - NAMED };
+    unsent.querySelector("strong").textContent = ngettext(
+      "%(number)s file was not uploaded before you left this page",
+      "%(number)s files were not uploaded before you left this page",
+      names.length,
+    );
+    unsent.querySelector("bdi").textContent = some.number > 0 ? gettext("%(names)s and %(number)s more.", some) : `${some.names}.`;
   };
   document.getElementById("forget-unsent").addEventListener("click", () => {
     for (const each of [...stackroomUnsent.cutOff]) stackroomUnsent.forget(each);
