@@ -15,6 +15,7 @@ from stackroom.model.records import Catalog
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE, RetrieveArguments
 from stackroom_agents.user_agents.agent_run import SearchedPart
 from stackroom_console import ids
+from stackroom_console.messages import N_, gettext
 from stackroom_console.request import whole_number
 
 MOST = 20  # passages
@@ -22,11 +23,12 @@ DEFAULT = 5
 MOST_CATALOGS = 10  # each is a search of its own, and answers share a hundred passages
 MOST_FILES = 5  # of one condition of a filter
 LABELS = {
-    "query": "Question",
-    "top_k": "Number of passages",
-    "min_score": "Similarity threshold",
-    "filter": "Files and attributes",
+    "query": N_("Question"),
+    "top_k": N_("Number of passages"),
+    "min_score": N_("Similarity threshold"),
+    "filter": N_("Files and attributes"),
 }
+SCORE_ALLOWED = N_("Similarity threshold: Allowed: a number from 0 to 1")
 _MOST_NAMES = 12  # of attributes, that a form lists
 _UNSHOWN = {"document_id", "filename", "uploaded_ts"}
 _BETWEEN = ";"
@@ -70,7 +72,9 @@ class SearchChoice:
         found: dict[str, object] = {}
         if files := [name for name, _ in file_names(self.files) if name]:
             if len(files) > MOST_FILES:
-                raise ValidationError(f"Files: Allowed: at most {MOST_FILES}")
+                raise ValidationError(
+                    gettext("Files: Allowed: at most %(most)s") % {"most": MOST_FILES}
+                )
             found["filename"] = files
         for each in _parts(self.attributes):
             name, operator, value = _condition(each, types)
@@ -125,7 +129,7 @@ class Question:
                 "catalog_id": self.catalog_id,
                 "filter": self.choice.filter(catalogs),
             },
-            called=LABELS,
+            called={name: gettext(label) for name, label in LABELS.items()},
         )
 
 
@@ -158,7 +162,8 @@ def choice_of(given: Mapping[str, str]) -> SearchChoice:
     named = [*given.get("catalog", "").split(","), *filter(ids.is_catalog, given)]
     chosen = tuple(dict.fromkeys(filter(None, named)))
     if len(chosen) > MOST_CATALOGS:
-        raise ValidationError(f"Catalogs: Allowed: all, or at most {MOST_CATALOGS}")
+        allowed = gettext("Catalogs: Allowed: all, or at most %(most)s")
+        raise ValidationError(allowed % {"most": MOST_CATALOGS})
     return SearchChoice(
         catalog_ids=chosen,
         files=given.get("file", "").strip(),
@@ -196,7 +201,7 @@ def question_of(given: Mapping[str, str], question: str) -> Question:
     return Question(
         query=given.get(question, ""),
         choice=choice_of(given),
-        most=whole_number(LABELS["top_k"], most, least=1, most=MOST) if most else DEFAULT,
+        most=whole_number(gettext(LABELS["top_k"]), most, least=1, most=MOST) if most else DEFAULT,
         threshold=threshold_of(given.get("threshold", "").strip()),
     )
 
@@ -210,7 +215,7 @@ def threshold_of(text: str) -> float | None:
     if not text:
         return None
     if not _SCORE.fullmatch(text) or float(text) > 1:
-        raise ValidationError(f"{LABELS['min_score']}: Allowed: a number from 0 to 1")
+        raise ValidationError(gettext(SCORE_ALLOWED))
     return float(text)
 
 
@@ -223,7 +228,9 @@ def _condition(text: str, types: AttributeTypes) -> tuple[str, str, object]:
     found = _CONDITION.fullmatch(text)
     if found is None:
         raise ValidationError(
-            "Attributes: Allowed: conditions such as year >= 2025, with semicolons between them"
+            gettext(
+                "Attributes: Allowed: conditions such as year >= 2025, with semicolons between them"
+            )
         )
     name, operator, value = found.groups()
     return name, operator, _value(value, types.get(name, frozenset(AttributeType)))

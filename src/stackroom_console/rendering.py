@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from stackroom.access.plain_text import is_plain
-from stackroom.tools.texts import counted, dollars, figure, iso, minute, size
+from stackroom.tools.texts import dollars, figure, iso, minute, size
 from stackroom_agents.user_agents.agents import mark_of
 from stackroom_agents.user_agents.assistant import ASSISTANT
 from stackroom_console.console import OPERATORS
@@ -159,7 +159,6 @@ def _environment() -> Environment:
     environment.globals["static"] = static
     environment.filters |= {
         "blocks": plain_blocks,
-        "counted": counted,
         "figure": figure,
         "gettext": gettext,  # of a text that was marked by `N_`
         "iso": iso,

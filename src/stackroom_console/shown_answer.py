@@ -20,7 +20,8 @@ from stackroom.search.cited_answers import AskedAndAnswered, CitedSource
 from stackroom.search.excerpts import Source
 from stackroom.search.ranking import Relevance
 from stackroom.search.results import Result, SearchAnswer
-from stackroom.tools.texts import WEAK, counted, range_of_scores
+from stackroom.tools.texts import WEAK, range_of_scores
+from stackroom_console.messages import gettext, ngettext
 from stackroom_console.safe_markdown import markdown
 from stackroom_console.shown_citations import Citation, FoundPassage, citations_of, claims_by_number
 
@@ -126,57 +127,77 @@ def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
 
 def _order(answer: SearchAnswer) -> str:
     if answer.is_reranked:
-        return "A model has read the question and the passages, and ordered them."
+        return gettext("A model has read the question and the passages, and ordered them.")
     if any(each.ranks for each in answer.results):
-        return (
+        return gettext(
             "Passages are ranked by meaning and by the question's words. Both together make the"
             " order."
         )
-    return "The order is the knowledge base's own."
+    return gettext("The order is the knowledge base's own.")
 
 
 def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Source, str], str]]:
     """
     Yield each passage's place, with its score if `with_scores`: whoever tries a threshold needs it.
     """
-    for place, each in enumerate(answer.results, 1):
-        parts = [f"Place {place} in the search"]
-        if each.ranks is not None and not answer.is_reranked:
-            words = each.ranks.by_words
-            by_words = "none of its words" if words is None else f"{_nth(words)} by words"
-            by_meaning = f"{_nth(each.ranks.by_meaning)} by meaning"
-            if with_scores:
-                by_meaning = f"{by_meaning} (score {each.score:.2f})"
-            parts.append(f"{by_meaning}, {by_words}, of {each.ranks.found:,}")
-        why = ": ".join(parts)
-        yield (
-            (each.source, each.text),
-            f"{why}. A contents page or an index comes last." if each.is_navigation else why,
-        )
-
-
-def _nth(number: int) -> str:
-    """Return the ordinal, as in "21st"."""
-    last = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
-    return f"{number:,}{last or 'th'}"
+    for rank, each in enumerate(answer.results, 1):
+        ranks = None if answer.is_reranked else each.ranks
+        fields = {} if ranks is None else {**vars(ranks), "found": f"{ranks.found:,}"}
+        if ranks is None:
+            sentences = [gettext("Rank %(rank)s in the search.")]
+        elif ranks.by_words is None:
+            sentences = [
+                gettext(
+                    "Rank %(rank)s in the search: rank %(by_meaning)s by meaning, of %(found)s found."
+                    " It has none of the question's words."
+                )
+            ]
+        else:
+            sentences = [
+                gettext(
+                    "Rank %(rank)s in the search: rank %(by_meaning)s by meaning and rank"
+                    " %(by_words)s by words, of %(found)s found."
+                )
+            ]
+        if with_scores and ranks is not None:
+            sentences.append(gettext("Score %(score)s."))
+        if each.is_navigation:
+            sentences.append(gettext("A table of contents or an index comes last."))
+        why = " ".join(sentences) % {**fields, "rank": rank, "score": f"{each.score:.2f}"}
+        yield (each.source, each.text), why
 
 
 def _left_out(answer: SearchAnswer) -> Iterator[str]:
     if answer.filter_notice:
-        yield f"The filter: {answer.filter_notice}"
-    if answer.omitted:
-        passages = counted(answer.omitted, "relevant passage")
-        yield f"{passages} not shown: the limit of text is reached ({answer.tokens:,} tokens used)."
-    if answer.withheld:
-        passages = counted(answer.withheld, "passage")
-        yield f"{passages} withheld: from documents that aren't yours."
-    if answer.failures:
-        failed = counted(len(answer.failures), "knowledge base")
-        yield f"{failed} didn't answer, so something may be missing. Ask again in a moment."
+        yield gettext("The filter: %(notice)s") % {"notice": answer.filter_notice}
+    if number := answer.omitted:
+        yield ngettext(
+            "%(number)s relevant passage not shown: the limit of text is reached (%(tokens)s tokens"
+            " used).",
+            "%(number)s relevant passages not shown: the limit of text is reached (%(tokens)s"
+            " tokens used).",
+            number,
+        ) % {"number": f"{number:,}", "tokens": f"{answer.tokens:,}"}
+    if number := answer.withheld:
+        yield ngettext(
+            "%(number)s passage withheld: from documents that aren't yours.",
+            "%(number)s passages withheld: from documents that aren't yours.",
+            number,
+        ) % {"number": f"{number:,}"}
+    if number := len(answer.failures):
+        yield ngettext(
+            "%(number)s knowledge base didn't answer, so something may be missing. Ask again in a"
+            " moment.",
+            "%(number)s knowledge bases didn't answer, so something may be missing. Ask again in a"
+            " moment.",
+            number,
+        ) % {"number": number}
     if answer.notices:
-        yield "Part of the search ran in another way; the best passages may not come first."
+        yield gettext(
+            "Part of the search ran in another way; the best passages may not come first."
+        )
     if answer.guardrail_action != "NONE":
-        yield "A guardrail withheld some of what was found."
+        yield gettext("A guardrail withheld some of what was found.")
 
 
 def passage_mark(source: Source, text: str) -> str:

@@ -16,6 +16,7 @@ from stackroom.model.records import Catalog, with_gaps
 from stackroom.search.excerpts import Source, sources_of
 from stackroom.search.question_words import MarkedPiece, marked_pieces
 from stackroom.tools.texts import scores
+from stackroom_console.messages import gettext
 from stackroom_console.text_blocks import unwrapped
 
 # Of a passage's first and last words, characters in the address of a document's text. An address
@@ -154,9 +155,12 @@ def place_label(source: Source) -> str:
     parts = []
     if source.page is not None:
         first, last = source.page_first or source.page, source.page_last or source.page
-        parts.append(f"page {source.page}" if first == last else f"pages {first} to {last}")
+        if first == last:
+            parts.append(gettext("page %(page)s") % {"page": source.page})
+        else:
+            parts.append(gettext("pages %(first)s to %(last)s") % {"first": first, "last": last})
     if source.section:
-        parts.append(f"section {source.section}")
+        parts.append(gettext("section %(name)s") % {"name": source.section})
     return ", ".join(parts)
 
 
@@ -236,10 +240,10 @@ def _pages(
 
 
 def _stands(source: Source, catalog: Catalog | None, text: str) -> Stands:
-    filename = source.filename or "an unnamed file"
+    filename = source.filename or gettext("an unnamed file")
     place = place_label(source)
     if catalog is None or source.document_id is None:
-        name = "shared with you" if catalog is None else catalog.name
+        name = gettext("shared with you") if catalog is None else catalog.name
         return Stands(filename=filename, place=place, catalog=name)
     named_by, version = (catalog.catalog_id, source.document_id), source.version_id
     file = f"/catalogs/{catalog.catalog_id}/documents/{source.document_id}/file"

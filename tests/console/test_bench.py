@@ -193,12 +193,12 @@ def test_each_passage_has_the_ranks_that_explain_its_place() -> None:
     by_date = shown(QUESTION, AskedAndAnswered(passages=answer), {}, NO_MAPS, by_date=True)
 
     assert [each.why for each in page.others] == [
-        "Place 1 in the search: 1st by meaning, 12th by words, of 40",
-        "Place 2 in the search: 23rd by meaning, none of its words, of 40",
-        "Place 3 in the search. A contents page or an index comes last.",
+        "Rank 1 in the search: rank 1 by meaning and rank 12 by words, of 40 found.",
+        "Rank 2 in the search: rank 23 by meaning, of 40 found. It has none of the question's words.",
+        "Rank 3 in the search. A table of contents or an index comes last.",
     ]
     assert "Both together make the order" in page.order
-    assert reranked.others[0].why == "Place 1 in the search"
+    assert reranked.others[0].why == "Rank 1 in the search."
     assert "A model has read" in reranked.order
     assert (by_date.others[0].why, by_date.order) == ("", "")
 
@@ -212,8 +212,15 @@ def test_scores_that_make_no_order_stand_with_the_places_by_meaning() -> None:
     page = shown(QUESTION, AskedAndAnswered(passages=replace(NOTHING, results=found)), {}, NO_MAPS)
 
     assert [(each.score, each.why) for each in page.others] == [
-        ("", "Place 1 in the search: 2nd by meaning (score 0.30), 1st by words, of 40"),
-        ("", "Place 2 in the search: 1st by meaning (score 0.51), none of its words, of 40"),
+        (
+            "",
+            "Rank 1 in the search: rank 2 by meaning and rank 1 by words, of 40 found. Score 0.30.",
+        ),
+        (
+            "",
+            "Rank 2 in the search: rank 1 by meaning, of 40 found. It has none of the question's"
+            " words. Score 0.51.",
+        ),
     ]
     assert page.range_of_scores.startswith("Scores are 0.30 to 0.51;")
 
@@ -247,7 +254,7 @@ def test_question_in_address_is_not_cached_nor_sent_to_other_sites(
 
 
 def test_search_result_names_both_places(alice: Browser, catalog: str) -> None:
-    assert "1st by meaning, 1st by words, of 1" in read(alice.ask(QUESTION).text)
+    assert "rank 1 by meaning and rank 1 by words, of 1 found" in read(alice.ask(QUESTION).text)
 
 
 def test_a_long_passage_is_folded_to_the_sentence_with_the_questions_words() -> None:

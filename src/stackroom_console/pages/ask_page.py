@@ -15,8 +15,8 @@ from stackroom_agents.user_agents.agent import Agent, LinkedTool
 from stackroom_agents.user_agents.links import LinkChanges
 from stackroom_console import ids
 from stackroom_console.asked_question import (
-    LABELS,
     MOST,
+    SCORE_ALLOWED,
     Question,
     attribute_names,
     question_asked,
@@ -25,13 +25,12 @@ from stackroom_console.asked_question import (
     threshold_of,
 )
 from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.messages import gettext, ngettext
 from stackroom_console.pages.growing_answer import growth_of
 from stackroom_console.problems import Problem, RefusedOnPage, problem_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
 from stackroom_console.shown_answer import ShownAnswer, place_of, shown
-
-_ADD = "Add documents to a catalog, and wait until they are searchable."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +217,7 @@ def save_threshold(request: Request) -> Response:
     agent_id = ids.agent_id_in(given)
     threshold = threshold_of(request.form.get("threshold", "").strip())
     if threshold is None:
-        raise ValidationError(f"{LABELS['min_score']}: Allowed: a number from 0 to 1")
+        raise ValidationError(gettext(SCORE_ALLOWED))
     changes = LinkChanges(default_min_score=threshold)
     links = request.services.agent_links
     tool = links.change(request.user_id, agent_id, tool_id, changes)
@@ -275,11 +274,18 @@ def _too_early(request: Request, question: Question, own: Mapping[str, Catalog])
         of_user = request.services.progress.of
         if any(of_user(request.user_id, each).indexed for each in chosen):
             return ""
-        place = "this catalog" if len(chosen) == 1 else "these catalogs"
-        return f"Nothing in {place} is searchable yet. {_ADD}"
+        return ngettext(
+            "Nothing in this catalog is searchable yet. Add documents to a catalog, and wait until"
+            " they are searchable.",
+            "Nothing in these catalogs is searchable yet. Add documents to a catalog, and wait"
+            " until they are searchable.",
+            len(chosen),
+        )
     if request.services.retrieval.sharing or any(map(_is_any, own.values())):
         return ""
-    return f"Nothing is searchable yet. {_ADD}"
+    return gettext(
+        "Nothing is searchable yet. Add documents to a catalog, and wait until they are searchable."
+    )
 
 
 def _is_any(catalog: Catalog) -> bool:

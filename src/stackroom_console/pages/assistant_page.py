@@ -14,6 +14,7 @@ from stackroom_agents.user_agents.assistant import ALL_CATALOGS_NAME, ASSISTANT,
 from stackroom_agents.user_agents.runs import NEW, Message
 from stackroom_console.asked_question import choice_of, question_asked
 from stackroom_console.console import FOR_A_PAGE
+from stackroom_console.messages import N_
 from stackroom_console.pages import chat_page
 from stackroom_console.pages.ask_page import catalogs_of, require_own
 from stackroom_console.rendering import redirect
@@ -53,7 +54,7 @@ def resume(request: Request) -> Response:
     """
     question = question_asked(request.form.get("asked", ""))
     given = {"question": question.query, "answer": request.form.get("said", "")}
-    wanted = parse(_Resumed, given, called={"question": "Question", "answer": "Answer"})
+    wanted = parse(_Resumed, given, called={"question": N_("Question"), "answer": N_("Answer")})
     require_own(request, question)
     catalogs = catalogs_of(request).values()
     chosen = question.choice.catalog_ids

@@ -17,7 +17,6 @@ from starlette.responses import Response
 from stackroom.errors import CatalogNotFound
 from stackroom.model.passages import PlaceMapReader
 from stackroom.model.records import Catalog
-from stackroom.tools.texts import counted
 from stackroom_agents.user_agents.agent import Agent
 from stackroom_agents.user_agents.agent_run import (
     AgentRun,
@@ -41,6 +40,7 @@ from stackroom_console.asked_question import (
     shown_choice,
 )
 from stackroom_console.ids import agent_id, chat_id, is_run, run_id
+from stackroom_console.messages import N_, gettext, ngettext
 from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.rendering import (
     Watch,
@@ -69,9 +69,9 @@ _LOOKS_SOON = 400  # without news: a minute
 _MOST_SOURCES = 8  # of an answer that names none
 _Key = int | tuple[str, str]  # of a passage in its run
 _ENDED = {
-    RunState.CANCELLED: "You stopped it.",
-    RunState.FAILED: "The answer failed.",
-    RunState.OUT_OF_BUDGET: "Stopped: the answer took too much.",
+    RunState.CANCELLED: N_("You stopped it."),
+    RunState.FAILED: N_("The answer failed."),
+    RunState.OUT_OF_BUDGET: N_("Stopped: the answer took too much."),
 }
 
 
@@ -92,7 +92,9 @@ class ShownStep:
         assert self.tool is not None, "words have none"
         if not self.tool.is_success:
             return self.tool.told
-        return counted(len(self.found) + len(self.again), "passage")
+        number = len(self.found) + len(self.again)
+        text = ngettext("%(number)s passage", "%(number)s passages", number)
+        return text % {"number": f"{number:,}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +120,7 @@ class ShownRun:
 
     @property
     def ended(self) -> str:
-        return _ENDED.get(self.run.state, "")
+        return gettext(_ENDED[self.run.state]) if self.run.state in _ENDED else ""
 
     @property
     def figures(self) -> str:
@@ -126,11 +128,14 @@ class ShownRun:
         run = self.run
         parts = []
         if run.begun_at is not None and run.ended_at is not None:
-            parts.append(f"{(run.ended_at - run.begun_at).total_seconds():.1f} s")
-        if run.tool_calls:
-            parts.append("1 search" if run.tool_calls == 1 else f"{run.tool_calls} searches")
-        if tokens := run.input_tokens + run.output_tokens:
-            parts.append(f"{tokens:,} tokens")
+            seconds = (run.ended_at - run.begun_at).total_seconds()
+            parts.append(gettext("%(seconds)s s") % {"seconds": f"{seconds:.1f}"})
+        if number := run.tool_calls:
+            searches = ngettext("%(number)s search", "%(number)s searches", number)
+            parts.append(searches % {"number": number})
+        if number := run.input_tokens + run.output_tokens:
+            tokens = ngettext("%(number)s token", "%(number)s tokens", number)
+            parts.append(tokens % {"number": f"{number:,}"})
         return " · ".join(parts)
 
 
@@ -208,7 +213,7 @@ def renaming(request: Request) -> Response:
 
 def rename(request: Request) -> Response:
     given = {"title": request.form.get("title", "")}
-    wanted = parse(NewTitle, given, called={"title": "Title"})
+    wanted = parse(NewTitle, given, called={"title": N_("Title")})
     chats = request.services.chats
     chat = chats.rename(request.user_id, agent_id(request), chat_id(request), wanted)
     return redirect(request, f"/agents/{chat.agent_id}/chat/{chat.id}")
@@ -307,7 +312,7 @@ def conversation(request: Request, chat: Chat | None) -> dict[str, Any]:
 def put(request: Request, conversation: str, asked: str, *, is_test: bool = False) -> AgentRun:
     """A question to that agent; raises as `Runs.start` and `part_of` do."""
     given = {"message": request.form.get("message", ""), "conversationId": conversation}
-    wanted = parse(NewRun, given, called={"message": "Question"})
+    wanted = parse(NewRun, given, called={"message": N_("Question")})
     return request.services.agent_runs.start(
         request.user_id,
         asked,
@@ -394,10 +399,11 @@ def _all_shown(
 
 def _doing(run: AgentRun, draft: Draft | None) -> str:
     if run.state is RunState.ACCEPTED:
-        return "Queued…"
+        return gettext("Queued…")
     if draft is not None and draft.knowledge_base_name:
-        return f"Searching {draft.knowledge_base_name} for “{draft.query}”…"
-    return "Writing…" if draft is not None and draft.text else "Thinking…"
+        fields = {"name": draft.knowledge_base_name, "query": draft.query}
+        return gettext("Searching %(name)s for “%(query)s”…") % fields
+    return gettext("Writing…") if draft is not None and draft.text else gettext("Thinking…")
 
 
 def _shown(

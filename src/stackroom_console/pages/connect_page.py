@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from stackroom.model.records import DocumentStatus
 from stackroom_console.console import OPERATORS, Connection
+from stackroom_console.messages import gettext
 from stackroom_console.pages.sample_catalog import SAMPLE_QUESTIONS, questions_of
 from stackroom_console.pages.sign_in_clients import sign_in_clients
 from stackroom_console.rendering import render
@@ -97,7 +98,7 @@ def _question(request: Request) -> str:
         ]
         if names:
             longest: list[str] = max(names, key=len)
-            return f"What is in {' '.join(longest)}?"
+            return gettext("What is in %(words)s?") % {"words": " ".join(longest)}
     return SAMPLE_QUESTIONS[0]
 
 

@@ -14,6 +14,7 @@ from stackroom.model.keys import TextName
 from stackroom.model.records import Catalog, Document, DocumentStatus
 from stackroom.text.place_map import Piece, PlaceMap
 from stackroom_console.asked_question import SearchChoice, choice_of
+from stackroom_console.messages import gettext
 from stackroom_console.pages.ask_page import catalogs_of
 from stackroom_console.pages.sample_catalog import questions_of
 from stackroom_console.rendering import plain, render
@@ -70,7 +71,7 @@ def _of_document(request: Request, catalog: Catalog, document: Document) -> Iter
         places = request.services.retrieval.place_maps.get(name)
     headings = _headings(places.pieces if isinstance(places, PlaceMap) else (), stem)
     questions = list(islice(headings, _OF_ONE))
-    yield from questions or [f"What is {stem} about?"]
+    yield from questions or [gettext("What is %(name)s about?") % {"name": stem}]
 
 
 def _headings(pieces: Iterable[Piece], stem: str) -> Iterator[str]:
@@ -83,7 +84,8 @@ def _headings(pieces: Iterable[Piece], stem: str) -> Iterator[str]:
         heading = _NUMBERING.sub("", line)
         says = _SHORTEST <= len(heading) <= _LONGEST and not _SAYS_NOTHING.fullmatch(heading)
         if says and heading.casefold() != stem.casefold():
-            yield f"What does {stem} say about {_within(heading)}?"
+            fields = {"name": stem, "heading": _within(heading)}
+            yield gettext("What does %(name)s say about %(heading)s?") % fields
 
 
 def _within(heading: str) -> str:

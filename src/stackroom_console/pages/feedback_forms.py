@@ -17,16 +17,17 @@ from stackroom.catalogs.feedback import (
 from stackroom_agents.user_agents.agent_run import AgentRun, ToolStep
 from stackroom_console.asked_question import Question, SearchChoice, question_asked
 from stackroom_console.ids import run_id
+from stackroom_console.messages import N_, gettext
 from stackroom_console.pages import ask_page, chat_page
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse, whole_number
 from stackroom_console.shown_answer import place_of
 
 _LABELS = {
-    "question": "Question",
-    "verdict": "Verdict",
-    "file": "File",
-    "note": "Note",
+    "question": N_("Question"),
+    "verdict": N_("Verdict"),
+    "file": N_("File"),
+    "note": N_("Note"),
 }
 # In place of a verdict: take it back, or keep it with what else was said.
 _UNDO, _SAME = "undo", "same"
@@ -40,11 +41,11 @@ def page(request: Request) -> Response:
     """
     mine = ask_page.catalogs_of(request).values()
     catalogs = {None, *(each.catalog_id for each in mine if each.deleting_since is None)}
-    said = [
+    questions = [
         (each, _asked_again(each) if each.catalog_id in catalogs else None)
         for each in request.services.feedback.of_user(request.user_id)
     ]
-    return render(request, "test_questions.html", said=said)
+    return render(request, "test_questions.html", questions=questions)
 
 
 def remove(request: Request) -> Response:
@@ -61,7 +62,7 @@ def on_answer(request: Request) -> Response:
         form["catalog_id"] = form.get("catalog_id") or chosen.get("catalog_id", "")
     sent = {name: form.get(name, "") for name in _OF_ANSWER}
     written = form.get("page", "").strip()
-    page = whole_number("Page", written, least=1, most=LAST_PAGE) if written else 0
+    page = whole_number(gettext("Page"), written, least=1, most=LAST_PAGE) if written else 0
     feedback = {name: each for name, each in {**sent, "page": page}.items() if each}
     verdict = _kept(request, FeedbackOrigin.ASK, feedback)
     if request.is_htmx:

@@ -21,8 +21,9 @@ from stackroom.model.records import Catalog, Document
 from stackroom.runs.lease import RunExecution
 from stackroom.runs.ledger import Grant, Mode, Waiter
 from stackroom.runs.run_leases import shared_worklist
-from stackroom.tools.texts import counted, figure
+from stackroom.tools.texts import figure
 from stackroom_console.console import Console
+from stackroom_console.messages import gettext, ngettext
 from stackroom_console.pages.operator_commands import OperatorCommands
 from stackroom_console.problems import NOT_FOUND, Refused
 from stackroom_console.rendering import Watch, render, watch
@@ -91,28 +92,36 @@ class ShownOperations:
         return self.names.get(each.worklist_id, each.worklist_id)
 
     def work(self, grant: Grant) -> str:
-        return "a job" if grant.mode is Mode.JOB else f"{grant.slots} direct calls"
+        if grant.mode is Mode.JOB:
+            return gettext("a job")
+        calls = ngettext("%(number)s direct call", "%(number)s direct calls", grant.slots)
+        return calls % {"number": grant.slots}
 
     @property
     def wrong(self) -> list[Wrong]:
         """The problems that need attention, the most urgent first."""
-        found = [Wrong(message=f"Alarm: {each}", part="alarms-title") for each in self.raised]
+        alarm = gettext("Alarm: %(name)s")
+        found = [Wrong(message=alarm % {"name": x}, part="alarms-title") for x in self.raised]
         figures, backlog = self.overview.figures, self.overview.backlog
         for each in () if figures is None else figures.signals:
             if each.failed:
-                message = f"{each.name}: {figure(each.failed)} failed in the last 15 minutes"
-                found.append(Wrong(message=message, part="signals-title"))
+                message = gettext("%(name)s: %(number)s failed in the last 15 minutes")
+                fields = {"name": each.name, "number": figure(each.failed)}
+                found.append(Wrong(message=message % fields, part="signals-title"))
         if backlog and (failed := backlog.failed_documents - backlog.unusable_files):
-            message = f"{counted(failed, 'document')} failed"
-            found.append(Wrong(message=message, part="failures-title"))
+            message = ngettext("%(number)s document failed", "%(number)s documents failed", failed)
+            found.append(Wrong(message=message % {"number": f"{failed:,}"}, part="failures-title"))
         if broken := _broken(self.overview.runs or ()):
-            found.append(Wrong(message=f"{counted(len(broken), 'run')} failed", part="runs-title"))
+            message = ngettext("%(number)s run failed", "%(number)s runs failed", len(broken))
+            found.append(Wrong(message=message % {"number": len(broken)}, part="runs-title"))
         for kind, number in self._discrepancies:
-            message = f"Discrepancy: {kind}, {figure(number)} found"
-            found.append(Wrong(message=message, part="discrepancies-title"))
+            message = gettext("Discrepancy: %(kind)s, %(number)s found")
+            fields = {"kind": kind, "number": figure(number)}
+            found.append(Wrong(message=message % fields, part="discrepancies-title"))
         lost = sum(each.lost for each in self.overview.pool or ())
         if lost:
-            found.append(Wrong(message=f"{counted(lost, 'data source')} lost", part="pool-title"))
+            message = ngettext("%(number)s data source lost", "%(number)s data sources lost", lost)
+            found.append(Wrong(message=message % {"number": lost}, part="pool-title"))
         return found
 
     @property
@@ -292,7 +301,9 @@ def _users_after(request: Request) -> str | None:
 def _names(overview: Overview) -> dict[str, str]:
     names = {} if overview.backlog is None else dict(overview.backlog.names)
     for standing in overview.pool or ():
-        names[shared_worklist(standing.member.knowledge_base_id)] = "the shared data source"
+        names[shared_worklist(standing.member.knowledge_base_id)] = gettext(
+            "the shared data source"
+        )
     return names
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom_console.console import Connection
+from stackroom_console.messages import gettext
 
 _REMOTE = "mcp-remote@0.15.1"
 _REMOTE_PORT = 6276
@@ -47,7 +48,7 @@ def _claude_code(connection: Connection) -> SignInClient:
     parts += client if connection.is_deployment else []
     return SignInClient(
         name="Claude Code",
-        about="Run this in a shell, then type `/mcp` in Claude Code and sign in.",
+        about=gettext("Run this in a shell, then type `/mcp` in Claude Code and sign in."),
         lines=shlex.join([*parts, "stackroom", connection.mcp_url]) + "\n",
     )
 
@@ -59,8 +60,10 @@ def _claude_desktop(connection: Connection) -> SignInClient:
         arguments += [str(_REMOTE_PORT), "--static-oauth-client-info", client]
     return SignInClient(
         name="Claude Desktop",
-        about="Add this to `claude_desktop_config.json` (Settings, Developer, Edit Config), and"
-        " start Claude Desktop again. It needs Node.js.",
+        about=gettext(
+            "Add this to `claude_desktop_config.json` (Settings, Developer, Edit Config), and start"
+            " Claude Desktop again. It needs Node.js."
+        ),
         lines=_json({"mcpServers": {"stackroom": {"command": "npx", "args": arguments}}}),
         redirect=_on_deployment(connection, f"http://localhost:{_REMOTE_PORT}/oauth/callback"),
     )
@@ -70,8 +73,10 @@ def _cursor(connection: Connection) -> SignInClient:
     auth = {"auth": {"CLIENT_ID": connection.client_id}} if connection.is_deployment else {}
     return SignInClient(
         name="Cursor",
-        about="Add this to `~/.cursor/mcp.json`, then choose *Needs login* in Cursor's settings,"
-        " under MCP.",
+        about=gettext(
+            "Add this to `~/.cursor/mcp.json`, then choose *Needs login* in Cursor's settings,"
+            " under MCP."
+        ),
         lines=_json({"mcpServers": {"stackroom": {"url": connection.mcp_url, **auth}}}),
         redirect=_on_deployment(connection, "http://localhost:8787/callback"),
     )
@@ -82,7 +87,7 @@ def _vs_code(connection: Connection) -> SignInClient:
     server = {"type": "http", "url": connection.mcp_url, **oauth}
     return SignInClient(
         name="VS Code",
-        about="Save this as `.vscode/mcp.json`, then choose *Start* above it and sign in.",
+        about=gettext("Save this as `.vscode/mcp.json`, then choose *Start* above it and sign in."),
         lines=_json({"servers": {"stackroom": server}}),
         redirect=_on_deployment(connection, "https://vscode.dev/redirect"),
     )

@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from stackroom.errors import IssuerUnavailable, TokenRefused
 from stackroom_console.authentication import HOME, SESSION, is_signed_out, own_path, signing_in
+from stackroom_console.messages import N_, gettext
 from stackroom_console.problems import Problem, Refused
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request
@@ -53,13 +54,22 @@ def end(request: Request) -> Response:
     console, query = request.console, request.query
     kept = console.seal.open(request.http.cookies.get(console.cookie(SIGNING_IN)), SignInBegun)
     if kept is None or kept.expires_at <= console.now():
-        raise Refused(_not("it took too long, or was begun in another window"))
+        raise Refused(
+            _not(N_("You aren't signed in: it took too long, or was begun in another window."))
+        )
     if not secrets.compare_digest(query.get("state", "").encode(), kept.state.encode()):
-        raise Refused(_not("it was begun anew in another window"))
+        raise Refused(_not(N_("You aren't signed in: it was begun anew in another window.")))
     if query.get("error") == "access_denied":  # [RFC 6749, 4.1.2.1]
-        raise Refused(_not("it was cancelled, or the sign-in service doesn't let you in"))
+        raise Refused(
+            _not(
+                N_(
+                    "You aren't signed in: it was cancelled, or the sign-in service doesn't let you"
+                    " in."
+                )
+            )
+        )
     if "error" in query or "code" not in query:
-        raise Refused(_not("the sign-in service says no"))
+        raise Refused(_not(N_("You aren't signed in: the sign-in service says no.")))
     token = console.issuer.access_token(
         console.url, query["code"], code_verifier=kept.code_verifier, nonce=kept.nonce
     )
@@ -107,7 +117,8 @@ def _session(request: Request, token: str) -> Session:
     try:
         read = console.verifier.read(token)
     except TokenRefused as error:
-        raise Refused(_not(str(error))) from error
+        message = gettext("You aren't signed in: %(reason)s.") % {"reason": error}
+        raise Refused(_not(message)) from error
     earlier = console.seal.open(request.http.cookies.get(console.cookie(SESSION)), Session)
     csrf = secrets.token_urlsafe(24)
     if earlier is not None and earlier.user_id == read.caller.user_id:
@@ -123,20 +134,25 @@ def _session(request: Request, token: str) -> Session:
     )
 
 
-def _not(why: str) -> Problem:
-    return Problem(
-        status=400,
-        code="SIGN_IN_FAILED",
-        message=f"You aren't signed in: {why}.",
-        advice="Sign in again.",
-    )
+def _not(message: str) -> Problem:
+    advice = N_("Sign in again.")
+    return Problem(status=400, code="SIGN_IN_FAILED", message=message, advice=advice)
 
 
 def _too_many(groups: tuple[str, ...], characters: int) -> Problem:
     return Problem(
         status=400,
         code="TOO_MANY_GROUPS",
-        message=f"You aren't signed in: you are in {len(groups)} groups, and a session that names"
-        f" them all has {characters:,} characters. Allowed: {MAX_COOKIE:,}.",
-        advice="Ask whoever runs Stackroom to take you out of some, or to give them shorter names.",
+        message=gettext(
+            "You aren't signed in: you are in %(groups)s groups, and a session that names them all"
+            " has %(characters)s characters. Allowed: %(most)s."
+        )
+        % {
+            "groups": len(groups),
+            "characters": f"{characters:,}",
+            "most": f"{MAX_COOKIE:,}",
+        },
+        advice=N_(
+            "Ask whoever runs Stackroom to take you out of some, or to give them shorter names."
+        ),
     )

@@ -33,8 +33,8 @@
     const given = new URLSearchParams(asked);
     const told = (given.get("catalog") ?? "").split(",").filter(Boolean).map(named).filter(Boolean);
     for (const each of ["file", "where"]) if (given.get(each)) told.push(given.get(each));
-    if (given.get("most")) told.push(`${given.get("most")} passage${given.get("most") === "1" ? "" : "s"}`);
-    if (given.get("threshold")) told.push(`from ${given.get("threshold")}`);
+    if (given.get("most")) told.push(ngettext("%(number)s passage", "%(number)s passages", Number(given.get("most"))));
+    if (given.get("threshold")) told.push(gettext("from %(score)s", { score: given.get("threshold") }));
     return told.join(", ");
   };
 

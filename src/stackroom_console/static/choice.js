@@ -8,8 +8,9 @@ document.addEventListener("change", (event) => {
   const value = (name) => choice.querySelector(`input[name=${name}]`)?.value.trim();
   const most = value("most"), least = value("threshold");
   const told = [
-    checked.join(", ") || "all catalogs", value("file"), value("where"),
-    most && most !== "5" && `${most} passage${most === "1" ? "" : "s"}`, least && `from ${least}`,
+    checked.join(", ") || gettext("all catalogs"), value("file"), value("where"),
+    most && most !== "5" && ngettext("%(number)s passage", "%(number)s passages", Number(most)),
+    least && gettext("from %(score)s", { score: least }),
   ].filter(Boolean);
-  choice.querySelector(".choice-told").textContent = `Search in ${told.join(", ")}`;
+  choice.querySelector(".choice-told").textContent = gettext("Search in %(chosen)s", { chosen: told.join(", ") });
 });

@@ -51,7 +51,7 @@
       at = passage;
       const all = [...passage.parentElement.children];
       const number = passage.querySelector(".cite-number").textContent;
-      title.textContent = `Source ${number}`;
+      title.textContent = gettext("Source %(number)s", { number });
       before.disabled = at === all[0];
       after.disabled = at === all[all.length - 1];
       article.replaceChildren(head, contents(passage));
@@ -60,9 +60,9 @@
       const matters = article.querySelector(".matters") || article.querySelector("mark");
       if (matters) matters.scrollIntoView({ block: "center" });
     };
-    const before = button("‹", "Source before", () => show(at.previousElementSibling));
-    const after = button("›", "Next source", () => show(at.nextElementSibling));
-    head.append(title, before, after, button("Close", "Close", () => dialog.close()));
+    const before = button("‹", gettext("Source before"), () => show(at.previousElementSibling));
+    const after = button("›", gettext("Next source"), () => show(at.nextElementSibling));
+    head.append(title, before, after, button(gettext("Close"), gettext("Close"), () => dialog.close()));
 
     dialog.append(article);
     document.body.append(dialog);

@@ -6,10 +6,10 @@ if (navigator.clipboard) {
     button.hidden = false;
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
-      button.textContent = "Copied";
-      document.getElementById("announced").textContent = "Copied";
+      button.textContent = gettext("Copied");
+      document.getElementById("announced").textContent = gettext("Copied");
       setTimeout(() => {
-        button.textContent = "Copy";
+        button.textContent = gettext("Copy");
         document.getElementById("announced").textContent = "";
       }, 2000);
     });

@@ -19,8 +19,8 @@
   const copy = async (button, text) => {
     await navigator.clipboard.writeText(text);
     const told = document.getElementById("announced");
-    button.textContent = told.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; told.textContent = ""; }, 2000);
+    button.textContent = told.textContent = gettext("Copied");
+    setTimeout(() => { button.textContent = gettext("Copy"); told.textContent = ""; }, 2000);
   };
 
   const prepare = () => {
@@ -30,8 +30,8 @@
       code.className = "code";
       button.type = "button";
       button.className = "secondary outline";
-      button.textContent = "Copy";
-      button.setAttribute("aria-label", "Copy code");
+      button.textContent = gettext("Copy");
+      button.setAttribute("aria-label", gettext("Copy code"));
       pre.replaceWith(code);
       code.append(button, pre);
     }
