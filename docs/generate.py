@@ -10,6 +10,7 @@ from pathlib import Path
 from docs.cli import CLI, CLI_SCHEMA, cli, cli_schema
 from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
+from docs.messages import MESSAGES, messages
 from docs.state_machine import state_machine
 from docs.tables import replaced, table
 
@@ -154,6 +155,7 @@ def main() -> None:
     CLI.write_text(cli(), "utf-8")
     CLI_SCHEMA.write_text(cli_schema(), "utf-8")
     SHOWN.write_text(clients(), "utf-8")
+    MESSAGES.write_text(messages(), "utf-8")
     text = HOW_IT_WORKS.read_text("utf-8")
     HOW_IT_WORKS.write_text(replaced(text, "state-machine", state_machine()), "utf-8")
 

@@ -14,6 +14,7 @@ from docs.cli import CLI, CLI_SCHEMA, cli, cli_schema
 from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
 from docs.generate import CONFIGURATION, HOW_IT_WORKS, configuration
+from docs.messages import MESSAGES, messages
 from docs.state_machine import state_machine
 from docs.store_prices import PAGE as STORES
 from docs.store_prices import costs, with_prices
@@ -37,6 +38,7 @@ ROOT = Path(__file__).parents[2]
         pytest.param(CLI.read_text("utf-8"), cli, id="command line"),
         pytest.param(CLI_SCHEMA.read_text("utf-8"), cli_schema, id="JSON of the command line"),
         pytest.param(SHOWN.read_text("utf-8"), clients, id="lines of clients"),
+        pytest.param(MESSAGES.read_text("utf-8"), messages, id="texts of the console"),
         pytest.param(FIDELITY.read_text("utf-8"), fidelity, id="fidelity"),
         pytest.param(FIDELITY_DATA.read_text("utf-8"), fidelity_data, id="rules of the simulator"),
         pytest.param(STORES.read_text(), lambda: with_prices(STORES.read_text()), id="prices"),
