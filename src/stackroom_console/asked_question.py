@@ -101,11 +101,11 @@ class Question:
     @property
     def address(self) -> str | None:
         """The address that shows the answer again, or None if it would be too long."""
-        path = f"/ask?{self.asked}"
+        path = f"/ask?{self.query_string}"
         return path if self.query and len(path) <= LONGEST_ADDRESS else None
 
     @property
-    def asked(self) -> str:
+    def query_string(self) -> str:
         """The question and its settings, as an address has them."""
         settings = {
             "most": "" if self.most == DEFAULT else str(self.most),
@@ -207,7 +207,7 @@ def question_of(given: Mapping[str, str], question: str) -> Question:
 
 
 def question_asked(text: str) -> Question:
-    """Return the question of a `Question.asked`, as a form beside the answer sends it back."""
+    """Return the question of a `Question.query_string`, which forms beside an answer send."""
     return question_of(dict(parse_qsl(text)), "q")
 
 

@@ -148,8 +148,8 @@ def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Sou
         elif ranks.by_words is None:
             sentences = [
                 gettext(
-                    "Rank %(rank)s in the search: rank %(by_meaning)s by meaning, of %(found)s found."
-                    " It has none of the question's words."
+                    "Rank %(rank)s in the search: rank %(by_meaning)s by meaning, of %(found)s"
+                    " found. It has none of the question's words."
                 )
             ]
         else:

@@ -97,7 +97,7 @@ def test_an_answer_grows_is_copied_and_goes_on_as_a_chat(
     expect(example).to_be_visible()
     page.get_by_label("Question", exact=True).fill(question)
     page.keyboard.press("Enter")
-    expect(page.locator("#growing .said")).to_contain_text("It is orange. It is orange")
+    expect(page.locator("#growing .prose")).to_contain_text("It is orange. It is orange")
     expect(example).to_have_count(0)
     answer = page.locator(".answer-text")
     expect(answer.locator("a.cite").first).to_be_visible()

@@ -77,7 +77,7 @@ def test_htmx_gets_the_part_and_the_address_to_stand_at(alice: Browser, catalog:
     here = {"HX-Request": "true", "HX-Current-URL": f"https://console.test{address}"}
     again = alice.send("/ask", form, **here)
 
-    assert first.text.startswith("<div data-asked=")
+    assert first.text.startswith("<div data-query=")
     assert f"{QUESTION}</textarea>" in alice.get(address).text
     assert again.headers["hx-push-url"] == "false"
 
@@ -91,7 +91,7 @@ def test_a_question_too_long_for_an_address_is_answered_all_the_same(
     told = alice.post("/ask/feedback", question=long, verdict="up", asked="")
 
     assert (page.status_code, told.status_code) == (200, 200)
-    assert "data-asked" not in page.text
+    assert "data-query" not in page.text
     assert "Marked as helpful." in told.text
     # In the request's line, and as the page that it comes from, twice.
     assert 3 * LONGEST_ADDRESS + MAX_COOKIE + 1_500 < MAX_HEADERS
@@ -194,7 +194,8 @@ def test_each_passage_has_the_ranks_that_explain_its_place() -> None:
 
     assert [each.why for each in page.others] == [
         "Rank 1 in the search: rank 1 by meaning and rank 12 by words, of 40 found.",
-        "Rank 2 in the search: rank 23 by meaning, of 40 found. It has none of the question's words.",
+        "Rank 2 in the search: rank 23 by meaning, of 40 found. It has none of the question's"
+        " words.",
         "Rank 3 in the search. A table of contents or an index comes last.",
     ]
     assert "Both together make the order" in page.order

@@ -238,7 +238,7 @@ def _judged(
     sources = [each.source for each in cited] + [each.source for each in found.passages.results]
     place = place_of(asdict(sources[0]), own) if sources else {}
     chosen = {} if question.catalog_id is None else {"catalog_id": question.catalog_id}
-    asked = question.asked if question.address else ""
+    asked = question.query_string if question.address else ""
     return {**place, "question": query, **chosen, "asked": asked}
 
 

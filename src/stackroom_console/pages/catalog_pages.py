@@ -22,7 +22,7 @@ from stackroom_console.problems import NOT_FOUND, Problem, Refused
 from stackroom_console.rendering import Watch, done, render, watch
 from stackroom_console.request import Request
 
-# Which documents are shown, and in what order, is said by the address alone.
+# The address alone says which documents are shown, and in what order.
 
 _LONGEST_WORDS = 200
 _LONGEST_NUMBER = 6  # digits of a page's
@@ -36,7 +36,7 @@ _BACKWARDS = "-"  # before an order, as in ?sort=-size
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class View:
     """The filter, order and page of documents that the page's address asks for."""
 
     path: str
@@ -126,7 +126,7 @@ class ShownCatalog:
     remaining: str
     queue: str
     rows: tuple[Row, ...]
-    asked: Asked
+    view: View
     browsed: BrowseResult = field(repr=False)  # `rows` has its documents
 
     @property
@@ -135,7 +135,7 @@ class ShownCatalog:
 
     @property
     def tree(self) -> list[Folder | Leaf]:
-        wanted = self.asked.wanted
+        wanted = self.view.wanted
         has_folders = wanted.order in (Order.STATE, Order.NAME) and not wanted.words
         return tree_of(self.rows) if has_folders else flat(self.rows)
 
@@ -174,16 +174,16 @@ def retry_failed(request: Request) -> Response:
 
 
 def _shown(request: Request) -> ShownCatalog:
-    catalog_id, asked = ids.catalog_id(request), Asked.of(request)
+    catalog_id, view = ids.catalog_id(request), View.of(request)
     progress = request.services.progress.of(request.user_id, catalog_id)
     browsed = request.services.browsing.browse(
-        request.user_id, catalog_id, asked.wanted, unsettled=progress.unsettled
+        request.user_id, catalog_id, view.wanted, unsettled=progress.unsettled
     )
-    return _of(browsed, progress, asked, speed=request.console.speed)
+    return _of(browsed, progress, view, speed=request.console.speed)
 
 
 def _of(
-    browsed: BrowseResult, progress: CatalogProgress, asked: Asked, *, speed: float
+    browsed: BrowseResult, progress: CatalogProgress, view: View, *, speed: float
 ) -> ShownCatalog:
     to_come = max(progress.uploading, browsed.to_come)
     waiting = progress.indexing + progress.pending + to_come
@@ -202,7 +202,7 @@ def _of(
         remaining=progress.remaining(speed),
         queue=_queue(progress),
         rows=rows_of(browsed.documents, progress, speed=speed),
-        asked=asked,
+        view=view,
         browsed=browsed,
     )
 

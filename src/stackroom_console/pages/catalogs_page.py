@@ -79,11 +79,11 @@ def deletion(request: Request) -> Response:
 def delete(request: Request) -> Response:
     """A large catalog goes in steps, each asked for by the page that the one before answered."""
     deletions = replace(request.services.deletions, seconds=FOR_A_STEP)
-    asked = deletions.delete_catalog(request.user_id, ids.catalog_id(request))
-    if asked.is_asked_for:
+    deletion = deletions.delete_catalog(request.user_id, ids.catalog_id(request))
+    if deletion.is_asked_for:
         return redirect(request, "/catalogs")
-    left = owned(deletions.catalogs, request.user_id, asked.catalog_id).document_count
-    return render(request, "catalog_deleting.html", asked=asked, left=left)
+    left = owned(deletions.catalogs, request.user_id, deletion.catalog_id).document_count
+    return render(request, "catalog_deleting.html", deletion=deletion, left=left)
 
 
 def _listed(request: Request) -> CatalogPage:

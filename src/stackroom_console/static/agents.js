@@ -7,7 +7,7 @@ document.addEventListener("change", async (event) => {
   if (file) document.getElementById(filled).value = await file.text();
 });
 
-/* "Saved" is said of what was typed before. */
+/* "Saved" goes once something is typed. */
 document.addEventListener("input", () => {
   for (const each of document.querySelectorAll("[data-until-typed]")) each.remove();
 });
@@ -72,7 +72,7 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   for (const each of document.querySelectorAll("form:has([data-sends]) [data-problems]")) each.replaceChildren();
 });
 
-/* A question that was asked comes back into the field, to be asked otherwise. */
+/* A question comes back into the field, to be changed and asked again. */
 (() => {
   const prepare = () => {
     for (const each of document.querySelectorAll("[data-edits][hidden]")) each.hidden = false;

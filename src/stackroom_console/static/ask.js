@@ -31,11 +31,11 @@
   const named = (id) => document.querySelector(`#ask input[name="${CSS.escape(id)}"]`)?.closest("label").textContent.trim();
   const settings = (asked) => {
     const given = new URLSearchParams(asked);
-    const told = (given.get("catalog") ?? "").split(",").filter(Boolean).map(named).filter(Boolean);
-    for (const each of ["file", "where"]) if (given.get(each)) told.push(given.get(each));
-    if (given.get("most")) told.push(ngettext("%(number)s passage", "%(number)s passages", Number(given.get("most"))));
-    if (given.get("threshold")) told.push(gettext("from %(score)s", { score: given.get("threshold") }));
-    return told.join(", ");
+    const parts = (given.get("catalog") ?? "").split(",").filter(Boolean).map(named).filter(Boolean);
+    for (const each of ["file", "where"]) if (given.get(each)) parts.push(given.get(each));
+    if (given.get("most")) parts.push(ngettext("%(number)s passage", "%(number)s passages", Number(given.get("most"))));
+    if (given.get("threshold")) parts.push(gettext("from %(score)s", { score: given.get("threshold") }));
+    return parts.join(", ");
   };
 
   const show = () => {
@@ -44,22 +44,22 @@
     box().querySelector("ul").replaceChildren(...questions.map(({ asked, question }) => {
       const item = document.createElement("li");
       const link = document.createElement("a");
-      const told = document.createElement("small");
+      const details = document.createElement("small");
       link.href = `/ask?${asked}`;
       link.textContent = question;
       link.dir = "auto";
-      told.className = "told";
-      told.textContent = settings(asked);
-      item.append(link, told);
+      details.className = "muted";
+      details.textContent = settings(asked);
+      item.append(link, details);
       return item;
     }));
   };
 
   const note = () => {
     if (!box()) return;
-    const answered = document.querySelector("#answer [data-asked]");
+    const answered = document.querySelector("#answer [data-query]");
     if (answered) {
-      const { asked, question } = answered.dataset;
+      const { query: asked, question } = answered.dataset;
       keep([{ asked, question }, ...kept().filter((each) => each.asked !== asked)].slice(0, MOST));
     }
     show();

@@ -18,8 +18,8 @@
       whole.checked = there > 0 && there === all.length;
       whole.indeterminate = there > 0 && there < all.length;
     }
-    const told = document.querySelector("[data-chosen]");
-    if (told) told.textContent = there ? gettext("%(number)s selected", { number: there }) : gettext("Select documents to retry or delete");
+    const status = document.querySelector("[data-chosen]");
+    if (status) status.textContent = there ? gettext("%(number)s selected", { number: there }) : gettext("Select documents to retry or delete");
     for (const each of document.querySelectorAll("#chosen button")) each.hidden = !there;
   };
 

@@ -1,4 +1,4 @@
-/* What every page needs: dialogs, and problems told where they belong. */
+/* What every page needs: dialogs, and problems shown where they belong. */
 "use strict";
 
 (() => {
@@ -138,9 +138,9 @@
   });
 
   document.addEventListener("htmx:sendError", (event) => {
-    const told = document.createElement("p");
-    told.className = "problem unreached";
-    told.textContent = gettext("The console can't be reached. Nothing was lost here: try again in a moment.");
-    placeOf(event.detail.elt).replaceChildren(told);
+    const message = document.createElement("p");
+    message.className = "problem unreached";
+    message.textContent = gettext("The console can't be reached. Nothing was lost here: try again in a moment.");
+    placeOf(event.detail.elt).replaceChildren(message);
   });
 })();

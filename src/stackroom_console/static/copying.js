@@ -5,8 +5,8 @@
   if (!navigator.clipboard) return;
 
   /* As it reads, with the numbers of its sources in brackets. */
-  const textOf = (said) => {
-    const copy = said.cloneNode(true);
+  const textOf = (prose) => {
+    const copy = prose.cloneNode(true);
     for (const each of copy.querySelectorAll("a.cite")) each.replaceWith(`[${each.textContent}]`);
     for (const each of copy.querySelectorAll("button")) each.remove();
     copy.className = "unseen";
@@ -18,13 +18,13 @@
 
   const copy = async (button, text) => {
     await navigator.clipboard.writeText(text);
-    const told = document.getElementById("announced");
-    button.textContent = told.textContent = gettext("Copied");
-    setTimeout(() => { button.textContent = gettext("Copy"); told.textContent = ""; }, 2000);
+    const status = document.getElementById("announced");
+    button.textContent = status.textContent = gettext("Copied");
+    setTimeout(() => { button.textContent = gettext("Copy"); status.textContent = ""; }, 2000);
   };
 
   const prepare = () => {
-    for (const each of document.querySelectorAll("[data-copies-said][hidden]")) each.hidden = false;
+    for (const each of document.querySelectorAll("[data-copies-text][hidden]")) each.hidden = false;
     for (const pre of document.querySelectorAll(":is(.answer, .answer-text) pre:not(.code > *)")) {
       const code = document.createElement("div"), button = document.createElement("button");
       code.className = "code";
@@ -38,8 +38,8 @@
   };
 
   document.addEventListener("click", (event) => {
-    const answer = event.target.closest("[data-copies-said]");
-    if (answer) copy(answer, textOf(document.getElementById(answer.dataset.copiesSaid)));
+    const answer = event.target.closest("[data-copies-text]");
+    if (answer) copy(answer, textOf(document.getElementById(answer.dataset.copiesText)));
     const code = event.target.closest(".code > button");
     if (code) copy(code, code.nextElementSibling.textContent);
   });

@@ -6,7 +6,7 @@ const root = document.getElementById("pdf");
 const box = root.querySelector(".pdf-pages");
 const [before, after] = root.querySelectorAll("button");
 const position = root.querySelector(".pdf-position");
-const told = root.querySelector("[role=status]");
+const status = root.querySelector("[role=status]");
 const SMALL = 1024 * 1024;  // bytes: a file up to this size comes in one piece
 const SHORTEST = 8;  // letters of a line that is looked for by itself
 const MARGIN = 16;  // pixels above what the page has scrolled to
@@ -181,12 +181,12 @@ const show = async (library, pdf, wanted) => {
     const [first] = each.made.querySelectorAll("mark");
     if (each === at && first) move(first);
   }
-  told.textContent = result(number);
+  status.textContent = result(number);
 };
 
 const begin = async () => {
   const failed = () => {
-    told.textContent = gettext("The PDF can't be shown. Reload the page, or open or download the file.");
+    status.textContent = gettext("The PDF can't be shown. Reload the page, or open or download the file.");
   };
   try {
     const library = await import(root.dataset.library);

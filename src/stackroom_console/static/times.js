@@ -10,7 +10,7 @@
   const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
   const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
-  const told = (moment) => {
+  const format = (moment) => {
     const seconds = (Date.now() - moment) / 1000;
     if (Math.abs(seconds) >= A_WEEK) return day.format(moment);
     const [unit, length] = UNITS.find((each) => Math.abs(seconds) >= each[1]) ?? [];
@@ -18,17 +18,17 @@
     return seconds < 0 ? gettext("in less than a minute") : gettext("just now");
   };
 
-  const tell = () => {
+  const update = () => {
     for (const each of document.querySelectorAll("time[datetime]")) {
       const moment = new Date(each.dateTime);
       if (Number.isNaN(moment.getTime())) continue;
       if (!each.title) each.title = moment.toISOString().replace("T", " ").replace(/(\.000)?Z$/, " UTC");
-      const words = told(moment);
+      const words = format(moment);
       if (each.textContent !== words) each.textContent = words;
     }
   };
 
-  tell();
-  setInterval(tell, 30000);
-  for (const name of ["htmx:afterSwap", "htmx:oobAfterSwap"]) document.addEventListener(name, tell);
+  update();
+  setInterval(update, 30000);
+  for (const name of ["htmx:afterSwap", "htmx:oobAfterSwap"]) document.addEventListener(name, update);
 })();

@@ -28,7 +28,7 @@ const stackroomUnsent = (() => {
       if (names.size) sessionStorage.setItem(place, JSON.stringify([...names]));
       else sessionStorage.removeItem(place);
     } catch {
-      // Where nothing may be kept, nothing is told after a reload.
+      // Where nothing may be kept, nothing is shown after a reload.
     }
   };
   const soon = () => { timer ??= setTimeout(save, MOMENT); };

@@ -1,7 +1,7 @@
 /*
  * Files into a catalog: each asks the console for a form, and is posted by it to the bucket. What
- * became of it is told by the records, in the list below. The tray shows what is under way, with
- * problems on top, and folds when all is done; what a reload cut off is told, by name (unsent.js).
+ * became of it is in the records, in the list below. The tray shows what is under way, with
+ * problems on top, and folds when all is done; what a reload cut off is named (unsent.js).
  */
 "use strict";
 
@@ -51,7 +51,7 @@
     return hash.hex();
   };
 
-  const tell = () => {
+  const update = () => {
     tray.hidden = !counts.all && !counts.leftOut;
     const parts = [gettext("%(done)s of %(all)s uploaded", counts)];
     if (counts.skipped) parts.push(gettext("%(skipped)s skipped", counts));
@@ -93,9 +93,9 @@
       this.bar.max = 100;
       this.bar.value = 0;
       this.bar.setAttribute("aria-label", gettext("Upload of %(name)s", { name: path }));
-      this.told = element("small", gettext("Queued"), "told");
+      this.status = element("small", gettext("Queued"), "muted");
       this.buttons = element("span", "", "actions");
-      this.item.append(this.bar, this.told, this.buttons);
+      this.item.append(this.bar, this.status, this.buttons);
       list.append(this.item);
     }
 
@@ -103,7 +103,7 @@
       const made = element("button", text, "link");
       made.type = "button";
       made.setAttribute("aria-label", label);
-      made.addEventListener("click", () => { act(); tell(); });
+      made.addEventListener("click", () => { act(); update(); });
       return made;
     }
 
@@ -114,8 +114,8 @@
       this.move(0);
       this.bar.hidden = true;
       this.item.classList.add("refused");
-      this.told.textContent = message;
-      this.told.setAttribute("role", "alert");
+      this.status.textContent = message;
+      this.status.setAttribute("role", "alert");
       const name = this.path;
       const tryAgain = () => this.tryAgain();
       const buttons = [this.button(gettext("Dismiss"), gettext("Dismiss %(name)s", { name }), () => this.skip(gettext("Dismissed")))];
@@ -128,8 +128,8 @@
     settle(message) {
       refused.delete(this);
       this.item.classList.remove("refused");
-      this.told.removeAttribute("role");
-      this.told.textContent = message;
+      this.status.removeAttribute("role");
+      this.status.textContent = message;
       this.buttons.replaceChildren();
     }
 
@@ -184,7 +184,7 @@
     }
 
     async run() {
-      this.told.textContent = gettext("Starting");
+      this.status.textContent = gettext("Starting");
       this.stop = new AbortController();
       let answer;
       try {
@@ -196,7 +196,7 @@
         }
         if (!answer.success && answer.error.code === "DOCUMENT_EXISTS" && !md5) {
           isKnown = true;
-          this.told.textContent = gettext("Comparing with the file that is here");
+          this.status.textContent = gettext("Comparing with the file that is here");
           md5 = await md5Of(this.file);
           answer = await this.form(md5);
         }
@@ -259,7 +259,7 @@
           this.bar.value = part * 100;
           this.move(part * this.file.size);
           const share = { percent: Math.floor(this.bar.value), size: megabytes(this.file.size) };
-          this.told.textContent = part < 1 ? gettext("%(percent)s% of %(size)s", share) : gettext("Finishing");  // until the store has answered
+          this.status.textContent = part < 1 ? gettext("%(percent)s% of %(size)s", share) : gettext("Finishing");  // until the store has answered
         });
         request.addEventListener("load", () => {
           if (request.status >= 200 && request.status < 300) {
@@ -288,17 +288,17 @@
       await upload.run();
     } finally {
       running.delete(upload);
-      tell();
+      update();
       document.body.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
       next();
     }
   };
 
   const enqueue = (upload) => {
-    upload.told.textContent = gettext("Queued");
+    upload.status.textContent = gettext("Queued");
     upload.buttons.replaceChildren(upload.button(gettext("Cancel"), gettext("Cancel %(name)s", { name: upload.path }), () => upload.cancel()));
     waiting.push(upload);
-    tell();
+    update();
     next();
   };
 
@@ -308,17 +308,17 @@
         if (button.dataset.all === "skip") each.skip(gettext("Dismissed"));
         else if (each.again === button.dataset.all) each.tryAgain();
       }
-      tell();
+      update();
     });
   }
 
   cancelAll.addEventListener("click", () => {
     for (const each of [...waiting, ...running]) each.cancel();
-    tell();
+    update();
   });
 
   /* What a reload cut off; of a folder that is chosen again, what is there already is skipped. */
-  const tellUnsent = () => {
+  const showUnsent = () => {
     const names = [...stackroomUnsent.cutOff];
     unsent.hidden = !names.length;
     if (unsent.hidden) return;
@@ -332,7 +332,7 @@
   };
   document.getElementById("forget-unsent").addEventListener("click", () => {
     for (const each of [...stackroomUnsent.cutOff]) stackroomUnsent.forget(each);
-    tellUnsent();
+    showUnsent();
     drop.querySelector("input").focus();
   });
 
@@ -368,8 +368,8 @@
         enqueue(upload);
       }
     }
-    tellUnsent();
-    tell();
+    showUnsent();
+    update();
   };
 
   /* Files may have been chosen already, before the page had this script. */
@@ -389,7 +389,7 @@
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
   drop.addEventListener("drop", async (event) => take(await stackroomFiles.dropped(event.dataTransfer)));
   drop.hidden = false;  // what is dropped before that would be opened in place of the page
-  tellUnsent();
+  showUnsent();
 
   window.addEventListener("beforeunload", (event) => {
     if (running.size || waiting.length) event.preventDefault();
