@@ -228,9 +228,7 @@ def _condition(text: str, types: AttributeTypes) -> tuple[str, str, object]:
     found = _CONDITION.fullmatch(text)
     if found is None:
         raise ValidationError(
-            gettext(
-                "Attributes: Allowed: conditions such as year >= 2025, with semicolons between them"
-            )
+            gettext("Attributes: Allowed: conditions such as year >= 2025, separated by semicolons")
         )
     name, operator, value = found.groups()
     return name, operator, _value(value, types.get(name, frozenset(AttributeType)))

@@ -52,7 +52,7 @@ NOT_FOUND = Problem(
     status=404,
     code="NOT_FOUND",
     message=N_("Not found"),
-    advice=N_("It may have been deleted, or the address has a mistake in it."),
+    advice=N_("It may have been deleted, or the address is wrong."),
 )
 NOT_SIGNED_IN = Problem(
     status=401,
@@ -70,30 +70,30 @@ FOR_OPERATORS = Problem(
     status=403,
     code="FORBIDDEN",
     message=N_("Only operators can open this page."),
-    advice=N_("Ask whoever runs Stackroom to add you to the group operators."),
+    advice=N_("Ask an operator to add you to the group operators."),
 )
 _UNAVAILABLE = Problem(
     status=503,
     code="UNAVAILABLE",
     message=N_("The service is unavailable."),
-    advice=N_("Try again in a few seconds. What was saved before is kept."),
+    advice=N_("Try again in a few seconds. Saved work is not affected."),
 )
 _BROKEN = Problem(
     status=500,
     code="INTERNAL_ERROR",
     message=N_("Something went wrong on our side."),
-    advice=N_("Try again. If it happens again, tell whoever runs Stackroom when it did."),
+    advice=N_("Try again. If it happens again, tell an operator when it happened."),
 )
 _TOOK_TOO_LONG = Problem(
     status=503,
     code="TOOK_TOO_LONG",
-    message=N_("The service didn't answer in time."),
+    message=N_("The service didn't respond in time."),
     advice=N_("Try again in a few seconds."),
     retry_after=5,
 )
 _MAY_BE_DONE = replace(
     _TOOK_TOO_LONG,
-    message=N_("This took too long, but it may have been done."),
+    message=N_("The request timed out, but it may have succeeded."),
     advice=N_("Reload the page and check before you try again."),
 )
 _BUSY = N_("The service is busy.")
@@ -111,29 +111,29 @@ _STATUSES: Mapping[type[errors.StackroomError], tuple[int, str]] = {
     errors.FileTypeUnsupported: (400, ""),
     errors.FileTooLarge: (400, N_("Split the file and upload the parts.")),
     errors.CatalogEmpty: (409, N_("Add documents and wait until they are searchable.")),
-    errors.NoResults: (404, N_("Ask in other words, or in all catalogs.")),
-    errors.MissingIdentity: (401, N_("Sign in, and do it again.")),
+    errors.NoResults: (404, N_("Rephrase the question, or search all catalogs.")),
+    errors.MissingIdentity: (401, N_("Sign in, then try again.")),
     errors.TokenRefused: (401, N_("Sign in again.")),
     errors.Rejected: (400, ""),
 }
 # The same of those that have a name.
 _NAMED: Mapping[str, tuple[int, str]] = {
     "AgentNotFound": (404, N_("It may have been deleted.")),
-    "AgentRunNotFound": (404, N_("It may be older than runs are kept.")),
-    "ChatNotFound": (404, N_("It may have been deleted, or be older than they are kept.")),
-    "ChatFull": (409, N_("Begin a new conversation.")),
+    "AgentRunNotFound": (404, N_("It may have expired.")),
+    "ChatNotFound": (404, N_("It may have been deleted, or have expired.")),
+    "ChatFull": (409, N_("Start a new conversation.")),
     "ChatBusy": (409, N_("Wait for the answer, or stop it.")),
-    "AgentRunLimitReached": (409, N_("Wait until one has ended, or stop one.")),
-    "CatalogLimitReached": (409, N_("Delete a catalog; each holds millions of documents.")),
+    "AgentRunLimitReached": (409, N_("Wait for one to finish, or stop one.")),
+    "CatalogLimitReached": (
+        409,
+        N_("Delete a catalog that you no longer need. Each holds millions of documents."),
+    ),
     "AgentLimitReached": (409, N_("Delete an agent that you no longer need.")),
     "ToolNotFound": (404, N_("It may have been deleted.")),
-    "KnowledgeBaseLinked": (400, N_("It is among the tools of the agent.")),
+    "KnowledgeBaseLinked": (400, N_("It is already one of the agent's tools.")),
     "ChangedMeanwhile": (
         409,
-        N_(
-            "What you typed is still here: keep a copy of it, and reload the page to see what"
-            " changed."
-        ),
+        N_("What you typed is still here: copy it, then reload the page to see what changed."),
     ),
 }
 _OWN_WORDS: Mapping[type[errors.StackroomError], str] = {

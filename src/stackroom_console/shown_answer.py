@@ -127,13 +127,10 @@ def _is_cited(result: Result, cited: Collection[CitedSource]) -> bool:
 
 def _order(answer: SearchAnswer) -> str:
     if answer.is_reranked:
-        return gettext("A model has read the question and the passages, and ordered them.")
+        return gettext("A model read the question and the passages, and ranked them.")
     if any(each.ranks for each in answer.results):
-        return gettext(
-            "Passages are ranked by meaning and by the question's words. Both together make the"
-            " order."
-        )
-    return gettext("The order is the knowledge base's own.")
+        return gettext("Passages are ranked by meaning and by the question's words together.")
+    return gettext("The knowledge base ranked the passages.")
 
 
 def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Source, str], str]]:
@@ -169,35 +166,33 @@ def _why(answer: SearchAnswer, *, with_scores: bool) -> Iterator[tuple[tuple[Sou
 
 def _left_out(answer: SearchAnswer) -> Iterator[str]:
     if answer.filter_notice:
-        yield gettext("The filter: %(notice)s") % {"notice": answer.filter_notice}
+        yield gettext("Filter: %(notice)s") % {"notice": answer.filter_notice}
     if number := answer.omitted:
         yield ngettext(
-            "%(number)s relevant passage not shown: the limit of text is reached (%(tokens)s tokens"
+            "%(number)s relevant passage not shown: the text limit was reached (%(tokens)s tokens"
             " used).",
-            "%(number)s relevant passages not shown: the limit of text is reached (%(tokens)s"
-            " tokens used).",
+            "%(number)s relevant passages not shown: the text limit was reached (%(tokens)s tokens"
+            " used).",
             number,
         ) % {"number": f"{number:,}", "tokens": f"{answer.tokens:,}"}
     if number := answer.withheld:
         yield ngettext(
-            "%(number)s passage withheld: from documents that aren't yours.",
-            "%(number)s passages withheld: from documents that aren't yours.",
+            "%(number)s passage withheld: it is from a document that isn't yours.",
+            "%(number)s passages withheld: they are from documents that aren't yours.",
             number,
         ) % {"number": f"{number:,}"}
     if number := len(answer.failures):
         yield ngettext(
-            "%(number)s knowledge base didn't answer, so something may be missing. Ask again in a"
+            "%(number)s knowledge base didn't respond, so results may be missing. Ask again in a"
             " moment.",
-            "%(number)s knowledge bases didn't answer, so something may be missing. Ask again in a"
+            "%(number)s knowledge bases didn't respond, so results may be missing. Ask again in a"
             " moment.",
             number,
         ) % {"number": number}
     if answer.notices:
-        yield gettext(
-            "Part of the search ran in another way; the best passages may not come first."
-        )
+        yield gettext("Part of the search was limited; the best passages may not come first.")
     if answer.guardrail_action != "NONE":
-        yield gettext("A guardrail withheld some of what was found.")
+        yield gettext("A guardrail withheld some results.")
 
 
 def passage_mark(source: Source, text: str) -> str:

@@ -11,7 +11,7 @@ from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor, answer_issuer, make_catalog
 
-UNREACHED = "The console can't be reached. Nothing was lost here: try again in a moment."
+UNREACHED = "The console can't be reached. Nothing was lost: try again in a moment."
 TYPED = "Tides & “Ebb” <of> the harbour"
 
 

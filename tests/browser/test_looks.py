@@ -150,7 +150,7 @@ def catalogs(stage: Stage) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     stage.look("documents-delete")
     stage.close_dialog()
-    menu = page.get_by_label("More for this catalog")
+    menu = page.get_by_label("More actions for this catalog")
     for name, picture in (
         ("Edit name and description", "catalog-edit"),
         ("Delete", "catalog-delete"),
@@ -311,7 +311,7 @@ def delete_document(stage: Stage) -> None:
     stage.look_at_dialog(opener, "document-delete").get_by_role(
         "button", name="Delete document"
     ).click()
-    expect(page.locator("#receipt")).to_contain_text("no search finds it any more")
+    expect(page.locator("#receipt")).to_contain_text("searches no longer find it")
     stage.look("receipt")
 
 

@@ -107,7 +107,7 @@ def test_folder_dropped_again_sends_changed_files_only_after_confirmation(
     first = zoe.page.locator("#uploads li").nth(0)  # problems stand on top
     expect(first).to_have_class("refused")
     expect(zoe.page.locator("#uploads li:not(.refused)").first).to_contain_text(
-        "Skipped: this file is already here"
+        "Skipped: this file is already in the catalog"
     )
     expect(zoe.page.get_by_role("button", name="Dismiss all (3)")).to_be_visible()
     zoe.page.get_by_role("button", name="Replace all (2)").click()

@@ -310,7 +310,7 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     assert mine.text is not None
     assert mine.text.count('class="cite"') == 1
     assert "[2] [999]" in mine.text
-    assert "3 relevant passages not shown: the limit of text is reached (60" in mine.left_out[0]
+    assert "3 relevant passages not shown: the text limit was reached (60" in mine.left_out[0]
     assert "2 passages withheld" in mine.left_out[1]
     assert "something may be missing" in mine.left_out[2]
     assert "secret" not in " ".join(mine.left_out)
@@ -406,8 +406,8 @@ def test_hanging_store_yields_503_with_explanation_and_log_line(
 
     assert {each.status_code for each in (page, program, change)} == {503}
     assert page.headers["retry-after"] == "5"
-    assert "answer in time" in page.text
+    assert "respond in time" in page.text
     assert program.json()["error"]["code"] == "TOOK_TOO_LONG"
-    assert "it may have been done" in change.text
+    assert "it may have succeeded" in change.text
     late = [each for each in caplog.records if each.message == "a request took too long"]
     assert [vars(each)["path"] for each in late] == ["/catalogs", "/api/agents", "/catalogs"]

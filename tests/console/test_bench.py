@@ -160,7 +160,7 @@ def test_a_threshold_is_tried_and_kept_for_an_agents_tool(
     assert (asked.min_score, asked.top_k) == (0.35, 7)
     assert f'value="{agent}/{tool}"' in page
     assert "Saved." in read(alice.get(sent.headers["location"]).text)
-    assert "search_leave leaves out what scores below 0.35" in read(part.text)
+    assert "search_leave leaves out passages that score below 0.35" in read(part.text)
     [kept] = console.services.agents.get("alice", agent).linked_tools
     assert kept.config.default_min_score == 0.35
 
@@ -198,7 +198,7 @@ def test_each_passage_has_the_ranks_that_explain_its_place() -> None:
         " words.",
         "Rank 3 in the search. A table of contents or an index comes last.",
     ]
-    assert "Both together make the order" in page.order
+    assert "by meaning and by the question's words together" in page.order
     assert reranked.others[0].why == "Rank 1 in the search."
     assert "A model has read" in reranked.order
     assert (by_date.others[0].why, by_date.order) == ("", "")

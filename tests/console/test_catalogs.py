@@ -323,7 +323,7 @@ def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
 
     assert "a.txt" in asked
     assert "Its passages are being removed" in open_
-    assert "no search finds it any more" in closed
+    assert "searches no longer find it" in closed
     assert rows(alice.get(f"/catalogs/{catalog}").text) == []
 
 

@@ -221,7 +221,7 @@ def test_stopped_run_is_cancelled_at_once_and_shows_what_was_written(
     assert f"/runs/{run}/cancel" in before
     assert stopped.headers["location"] == path
     assert "Half an" in after
-    assert "You stopped it." in after
+    assert "You stopped this answer." in after
     assert f"/runs/{run}/cancel" not in after
     assert alice.get(f"/api/runs/{run}").json()["data"]["run"]["state"] == "cancelled"
 

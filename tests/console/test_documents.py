@@ -81,7 +81,7 @@ def test_replaced_document_says_that_its_earlier_version_is_searchable(
     after = read(alice.get(at).text)
     assert "Earlier version" not in before
     assert "Earlier version searchable since" in after
-    assert "These passages are of the earlier version." in after
+    assert "These passages are from the earlier version." in after
     assert "Thirty days" in after
 
 
@@ -229,7 +229,7 @@ def test_document_being_deleted_shows_its_receipt_and_no_text(
     page = alice.get(at)
     assert page.status_code == 200
     assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
-    assert "This document is being removed" in page.text
+    assert "This document is being deleted" in page.text
     assert session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="alice/")["KeyCount"] == 0
 
 

@@ -76,7 +76,7 @@ def test_missing_passage_is_reported_and_the_text_still_shown(
 
     page = shown(alice, text_path(catalog, document, "Something else was said."))
 
-    assert "was not found word for word" in unescape(page)
+    assert "exact passage was not found" in unescape(page)
     assert "The tide is high." in page
     assert 'id="passage"' not in page
 

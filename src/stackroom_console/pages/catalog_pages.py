@@ -14,7 +14,7 @@ from stackroom.model.keys import JUNK
 from stackroom.model.records import Catalog, CatalogStatus, Document
 from stackroom_console import ids
 from stackroom_console.console import FOR_A_STEP
-from stackroom_console.messages import N_, gettext, ngettext
+from stackroom_console.messages import N_, gettext
 from stackroom_console.pages.document_rows import Row, rows_of
 from stackroom_console.pages.folder_tree import Folder, Leaf, flat, tree_of
 from stackroom_console.pages.sample_catalog import questions_of
@@ -27,7 +27,7 @@ from stackroom_console.request import Request
 _LONGEST_WORDS = 200
 _LONGEST_NUMBER = 6  # digits of a page's
 _ORDERS: Mapping[Order, tuple[str, str]] = {  # each and its reverse
-    Order.STATE: (N_("State: failures first"), N_("State: failures last")),
+    Order.STATE: (N_("Status: failures first"), N_("Status: failures last")),
     Order.NAME: (N_("Name: A to Z"), N_("Name: Z to A")),
     Order.SIZE: (N_("Size: smallest first"), N_("Size: largest first")),
     Order.TIME: (N_("Added: oldest first"), N_("Added: newest first")),
@@ -212,11 +212,8 @@ def _queue(progress: CatalogProgress) -> str:
     if standing is None:
         return ""
     if standing.position is None:
-        return ngettext(
-            "after %(number)s other in the queue",
-            "after %(number)s others in the queue",
-            standing.length,
-        ) % {"number": f"{standing.length:,}"}
+        fields = {"length": f"{standing.length:,}"}
+        return gettext("behind the first %(length)s in the queue") % fields
     fields = {"position": f"{standing.position:,}", "length": f"{standing.length:,}"}
     return gettext("place %(position)s of %(length)s in the queue") % fields
 

@@ -69,9 +69,9 @@ _LOOKS_SOON = 400  # without news: a minute
 _MOST_SOURCES = 8  # of an answer that names none
 _Key = int | tuple[str, str]  # of a passage in its run
 _ENDED = {
-    RunState.CANCELLED: N_("You stopped it."),
+    RunState.CANCELLED: N_("You stopped this answer."),
     RunState.FAILED: N_("The answer failed."),
-    RunState.OUT_OF_BUDGET: N_("Stopped: the answer took too much."),
+    RunState.OUT_OF_BUDGET: N_("Stopped: the answer reached its limit."),
 }
 
 

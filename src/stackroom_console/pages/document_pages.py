@@ -183,7 +183,7 @@ def _happened(event: Event) -> Happened | None:
 _DELETIONS = {
     DeletionState.ASKED: N_("Deletion requested"),
     DeletionState.REMOVED: N_("Removed: searches no longer find it"),
-    DeletionState.SUPERSEDED: N_("Not removed: a new file of this name arrived"),
+    DeletionState.SUPERSEDED: N_("Not removed: a new file with this name arrived"),
     DeletionState.FOUND_AGAIN: N_("Found again, and removed again"),
 }
 
@@ -199,7 +199,7 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
     find = " ".join(request.query.get("find", "").split())[:_LONGEST_FIND]
     nothing = ShownPassages(find=find, total=0, found=0)
     if shown.document.status is DocumentStatus.DELETING:
-        return replace(nothing, why_none=gettext("This document is being removed."))
+        return replace(nothing, why_none=gettext("This document is being deleted."))
     is_failed = shown.document.status is DocumentStatus.FAILED  # of which a part may be indexed
     if shown.document.indexed_at is None and not is_failed:
         return replace(nothing, why_none=gettext("Not indexed yet."))
@@ -217,7 +217,7 @@ def _passages(request: Request, shown: ShownDocument) -> ShownPassages:
         why_none = gettext("Passages can't be loaded right now. Try again in a minute.")
         return replace(nothing, why_none=why_none)
     if not cut.passages:
-        return replace(nothing, why_none=gettext("No passages are in the index."))
+        return replace(nothing, why_none=gettext("This document has no passages in the index."))
     request.handed_out.append(shown.document.document_id)
     numbered = [
         _passage(shown, number, each, find) for number, each in enumerate(cut.passages, start=1)
@@ -264,37 +264,36 @@ def _joined(shown: ShownDocument, parts: Iterable[tuple[str, bool]]) -> str:
 
 def _left_out(cut: CutDocument) -> Iterator[str]:
     if not cut.is_whole:
-        yield gettext(
-            "Only %(most)s passages are shown at a time. Search for words in the others to see"
-            " them."
-        ) % {"most": MOST_PASSAGES}
+        yield gettext("At most %(most)s passages are shown. Search for words to see others.") % {
+            "most": MOST_PASSAGES
+        }
     if not cut.is_ordered:
         yield gettext("Passages are in no particular order, since the position of some is unknown.")
     if cut.blank:
         yield ngettext(
-            "Page %(pages)s: no text. Pictures are not read.",
-            "Pages %(pages)s: no text. Pictures are not read.",
+            "Page %(pages)s has no text. Images are not read.",
+            "Pages %(pages)s have no text. Images are not read.",
             len(cut.blank),
         ) % {"pages": _ranges(cut.blank)}
     if cut.without_passage:
         yield ngettext(
-            "Page %(pages)s: not in any passage, so searches can't find it.",
-            "Pages %(pages)s: not in any passage, so searches can't find it.",
+            "Page %(pages)s isn't in any passage, so searches can't find it.",
+            "Pages %(pages)s aren't in any passage, so searches can't find them.",
             len(cut.without_passage),
         ) % {"pages": _ranges(cut.without_passage)}
     if navigation := sum(each.is_navigation for each in cut.passages):
         yield ngettext(
-            "%(number)s passage of a table of contents or an index, which answers use last.",
-            "%(number)s passages of a table of contents or an index, which answers use last.",
+            "%(number)s passage is from a table of contents or an index, which answers use last.",
+            "%(number)s passages are from a table of contents or an index, which answers use last.",
             navigation,
         ) % {"number": f"{navigation:,}"}
     parts = (line for each in cut.passages for line in lines_shown(each.text, each.shown))
     if lines := sum(not is_shown and bool(line.strip()) for line, is_shown in parts):
         yield ngettext(
-            "%(number)s line struck out: Stackroom adds these to name the file, section and page."
-            " They are searched, but not shown in answers.",
-            "%(number)s lines struck out: Stackroom adds these to name the file, section and page."
-            " They are searched, but not shown in answers.",
+            "%(number)s line is struck out: Stackroom added it to name the file, section and page."
+            " It is searched, but not shown in answers.",
+            "%(number)s lines are struck out: Stackroom added them to name the file, section and"
+            " page. They are searched, but not shown in answers.",
             lines,
         ) % {"number": f"{lines:,}"}
 

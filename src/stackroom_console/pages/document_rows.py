@@ -91,13 +91,13 @@ def _twin(name: str | None) -> str:
 def _progress(document: Document, estimate: DocumentEstimate | None, speed: float) -> str:
     match document.status:
         case DocumentStatus.UPLOADING if document.is_to_come and document.upload_until:
-            return gettext("Waiting for the file; upload it again if it was interrupted")
+            return gettext("Waiting for the file; upload it again if the upload was interrupted")
         case DocumentStatus.FAILED | DocumentStatus.PENDING if document.status_reason:
             return f"{document.status_reason}."
         case DocumentStatus.FAILED | DocumentStatus.INDEXED:
             return ""
         case DocumentStatus.DELETING:
-            return gettext("being removed")
+            return gettext("being removed from search")
         case DocumentStatus.UPLOADING | DocumentStatus.PENDING | DocumentStatus.INDEXING:
             return _waiting(estimate, speed)
 
@@ -115,15 +115,15 @@ def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
 
 _STAGES = {
     DocumentStage.EXPECTED: N_("Waiting for the file"),
-    DocumentStage.OVER_CAP: N_("Waiting for a limit"),
+    DocumentStage.OVER_CAP: N_("Over a limit"),
     DocumentStage.READING: N_("Reading"),
-    DocumentStage.POSTPONED: N_("Waiting for Bedrock, which is failing"),
+    DocumentStage.POSTPONED: N_("Waiting for Bedrock to recover"),
     DocumentStage.LEFT: N_("Waiting to be checked again"),
     DocumentStage.BEGINNING: N_("Starting"),
     DocumentStage.WAITING: N_("Queued"),
     DocumentStage.INGESTING: N_("Reading and indexing"),
     DocumentStage.REMOVING: N_("Removing"),
-    DocumentStage.FOLLOWING: N_("Waiting for a new run, since one failed"),
+    DocumentStage.FOLLOWING: N_("Waiting for a new run after a failure"),
     DocumentStage.SEARCHABLE: N_("Searchable"),
     DocumentStage.FAILED: N_("Failed"),
 }

@@ -55,21 +55,14 @@ def end(request: Request) -> Response:
     kept = console.seal.open(request.http.cookies.get(console.cookie(SIGNING_IN)), SignInBegun)
     if kept is None or kept.expires_at <= console.now():
         raise Refused(
-            _not(N_("You aren't signed in: it took too long, or was begun in another window."))
+            _not(N_("Sign-in failed: it took too long, or it was started in another window."))
         )
     if not secrets.compare_digest(query.get("state", "").encode(), kept.state.encode()):
-        raise Refused(_not(N_("You aren't signed in: it was begun anew in another window.")))
+        raise Refused(_not(N_("Sign-in failed: it was started again in another window.")))
     if query.get("error") == "access_denied":  # [RFC 6749, 4.1.2.1]
-        raise Refused(
-            _not(
-                N_(
-                    "You aren't signed in: it was cancelled, or the sign-in service doesn't let you"
-                    " in."
-                )
-            )
-        )
+        raise Refused(_not(N_("Sign-in failed: it was cancelled, or access was denied.")))
     if "error" in query or "code" not in query:
-        raise Refused(_not(N_("You aren't signed in: the sign-in service says no.")))
+        raise Refused(_not(N_("Sign-in failed: the sign-in service refused.")))
     token = console.issuer.access_token(
         console.url, query["code"], code_verifier=kept.code_verifier, nonce=kept.nonce
     )
@@ -117,7 +110,7 @@ def _session(request: Request, token: str) -> Session:
     try:
         read = console.verifier.read(token)
     except TokenRefused as error:
-        message = gettext("You aren't signed in: %(reason)s.") % {"reason": error}
+        message = gettext("Sign-in failed: %(reason)s.") % {"reason": error}
         raise Refused(_not(message)) from error
     earlier = console.seal.open(request.http.cookies.get(console.cookie(SESSION)), Session)
     csrf = secrets.token_urlsafe(24)
@@ -144,15 +137,13 @@ def _too_many(groups: tuple[str, ...], characters: int) -> Problem:
         status=400,
         code="TOO_MANY_GROUPS",
         message=gettext(
-            "You aren't signed in: you are in %(groups)s groups, and a session that names them all"
-            " has %(characters)s characters. Allowed: %(most)s."
+            "Sign-in failed: you are in %(groups)s groups, and a session that names them all has"
+            " %(characters)s characters. Allowed: %(most)s."
         )
         % {
             "groups": len(groups),
             "characters": f"{characters:,}",
             "most": f"{MAX_COOKIE:,}",
         },
-        advice=N_(
-            "Ask whoever runs Stackroom to take you out of some, or to give them shorter names."
-        ),
+        advice=N_("Ask an operator to remove you from some, or to shorten their names."),
     )

@@ -31,7 +31,7 @@ document.addEventListener("change", (event) => {
   if (!text) return;
   const prompt = document.getElementById(templates.dataset.templates);
   const isOurs = [...templates.options].some((each) => each.dataset.text === prompt.value);
-  if (prompt.value.trim() && !isOurs && !confirm(gettext("Replace the prompt that is there?"))) {
+  if (prompt.value.trim() && !isOurs && !confirm(gettext("Replace the current instructions?"))) {
     templates.value = "";
     return;
   }

@@ -60,7 +60,7 @@
       const matters = article.querySelector(".matters") || article.querySelector("mark");
       if (matters) matters.scrollIntoView({ block: "center" });
     };
-    const before = button("‹", gettext("Source before"), () => show(at.previousElementSibling));
+    const before = button("‹", gettext("Previous source"), () => show(at.previousElementSibling));
     const after = button("›", gettext("Next source"), () => show(at.nextElementSibling));
     head.append(title, before, after, button(gettext("Close"), gettext("Close"), () => dialog.close()));
 

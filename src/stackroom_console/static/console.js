@@ -140,7 +140,7 @@
   document.addEventListener("htmx:sendError", (event) => {
     const message = document.createElement("p");
     message.className = "problem unreached";
-    message.textContent = gettext("The console can't be reached. Nothing was lost here: try again in a moment.");
+    message.textContent = gettext("The console can't be reached. Nothing was lost: try again in a moment.");
     placeOf(event.detail.elt).replaceChildren(message);
   });
 })();

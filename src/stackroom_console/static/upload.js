@@ -196,12 +196,12 @@
         }
         if (!answer.success && answer.error.code === "DOCUMENT_EXISTS" && !md5) {
           isKnown = true;
-          this.status.textContent = gettext("Comparing with the file that is here");
+          this.status.textContent = gettext("Comparing with the existing file");
           md5 = await md5Of(this.file);
           answer = await this.form(md5);
         }
       } catch {
-        if (!this.isCancelled) this.refuse(gettext("The console can't be reached, or the file can't be read any more."), "retry");
+        if (!this.isCancelled) this.refuse(gettext("The console can't be reached, or the file can no longer be read."), "retry");
         return;
       }
       if (answer.success) this.documentId = answer.data.documentId;
@@ -212,13 +212,13 @@
       if (!answer.success) {
         const { code, message } = answer.error;
         if (SESSION_IS_OVER.includes(code)) this.refuse(gettext("Session expired. Sign in in a new tab, then retry."), "retry");
-        else if (code === "DOCUMENT_EXISTS") this.refuse(gettext("A different file with this name is already here."), "replace");
+        else if (code === "DOCUMENT_EXISTS") this.refuse(gettext("A different file with this name already exists."), "replace");
         else if (["UNAVAILABLE", "INTERNAL_ERROR", "THROTTLED", "TOOK_TOO_LONG"].includes(code)) this.refuse(message, "retry");
         else this.refuse(message);
         return;
       }
       if (answer.data.isThere) {
-        this.skip(gettext("Skipped: this file is already here"));
+        this.skip(gettext("Skipped: this file is already in the catalog"));
         return;
       }
       const problem = await this.post(answer.data);
