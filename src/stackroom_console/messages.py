@@ -1,5 +1,5 @@
 """
-The texts of the console's pages, by gettext. `messages.pot`, which `make messages` writes, lists
+The texts of the console's pages, by gettext. `messages.pot`, which `make docs` writes, lists
 them all: those of templates, of the modules here and of scripts (static/messages.js).
 
 Texts of other packages are shown as they are: reasons of failures, gaps, descriptions of tools. So

@@ -36,7 +36,7 @@ _BACKWARDS = "-"  # before an order, as in ?sort=-size
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class DocumentsView:
     """The filter, order and page of documents that the page's address asks for."""
 
     path: str
@@ -126,7 +126,7 @@ class ShownCatalog:
     remaining: str
     queue: str
     rows: tuple[Row, ...]
-    view: View
+    view: DocumentsView
     browsed: BrowseResult = field(repr=False)  # `rows` has its documents
 
     @property
@@ -174,7 +174,7 @@ def retry_failed(request: Request) -> Response:
 
 
 def _shown(request: Request) -> ShownCatalog:
-    catalog_id, view = ids.catalog_id(request), View.of(request)
+    catalog_id, view = ids.catalog_id(request), DocumentsView.of(request)
     progress = request.services.progress.of(request.user_id, catalog_id)
     browsed = request.services.browsing.browse(
         request.user_id, catalog_id, view.wanted, unsettled=progress.unsettled
@@ -183,7 +183,7 @@ def _shown(request: Request) -> ShownCatalog:
 
 
 def _of(
-    browsed: BrowseResult, progress: CatalogProgress, view: View, *, speed: float
+    browsed: BrowseResult, progress: CatalogProgress, view: DocumentsView, *, speed: float
 ) -> ShownCatalog:
     to_come = max(progress.uploading, browsed.to_come)
     waiting = progress.indexing + progress.pending + to_come
