@@ -1,6 +1,7 @@
 """
-The texts of the console's pages, by gettext. `messages.pot`, which `make docs` writes, lists
-them all: those of templates, of the modules here and of scripts (static/messages.js).
+The texts of the console's pages, by gettext. `messages.pot`, which `make docs` writes, lists them
+all: those of templates, of the modules here and of scripts (static/messages.js). Templates trust a
+translation as they trust themselves, for it has markup; what stands in its fields is escaped.
 
 Texts of other packages are shown as they are: reasons of failures, gaps, descriptions of tools. So
 are the messages of the JSON API, the sample catalog, the instructions of prompt templates, and the

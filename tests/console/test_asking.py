@@ -242,7 +242,7 @@ def test_a_growing_answer_is_shown_to_its_asker_alone(
     answer = alice.send("/ask", form, **{"HX-Request": "true"})
 
     assert "thirty days for everyone" in answer.text
-    assert '<div class="answer-text said"' in drafts[0]
+    assert '<div class="answer-text prose"' in drafts[0]
     assert drafts[1].strip() == ""
     assert alice.part("/ask/growing/part?id=run-1").status_code == 404
 
@@ -312,7 +312,7 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     assert "[2] [999]" in mine.text
     assert "3 relevant passages not shown: the text limit was reached (60" in mine.left_out[0]
     assert "2 passages withheld" in mine.left_out[1]
-    assert "something may be missing" in mine.left_out[2]
+    assert "results may be missing" in mine.left_out[2]
     assert "secret" not in " ".join(mine.left_out)
 
 

@@ -196,7 +196,7 @@ def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
     assert "What is planned?" not in begun + grown + stepped
     assert "Searched" in stepped
     assert "Searched" not in grown
-    assert 'class="answer said"' in over
+    assert 'class="answer prose"' in over
     assert [len(each.splitlines()) for each in (unchanged, after)] == [1, 1]
     assert re.findall(r"delay:([\d.]+)s", unchanged) == ["0.15"]
     assert float(re.findall(r"delay:([\d.]+)s", after)[0]) >= 10
@@ -245,9 +245,9 @@ def test_failed_run_shows_its_partial_answer_with_sources(
 
     shown = alice.get(path).text
 
-    said = shown.partition('class="answer said"')[2].partition("</div>")[0]
-    assert "Half an <strong>answer</strong>" in said
-    assert f'href="#{run}-source-1"' in said
+    prose = shown.partition('class="answer prose"')[2].partition("</div>")[0]
+    assert "Half an <strong>answer</strong>" in prose
+    assert f'href="#{run}-source-1"' in prose
     assert "The model did not answer." in shown
 
 

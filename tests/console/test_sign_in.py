@@ -126,9 +126,9 @@ def test_a_token_that_is_not_for_us_begins_no_session(browser: Browser, provider
 
 def test_refusal_of_the_identity_provider_is_shown(browser: Browser) -> None:
     expected = {
-        "": "the sign-in service says no",
+        "": "the sign-in service refused",
         "error=access_denied": "it was cancelled, or",
-        "error=x&code=y": "the sign-in service says no",
+        "error=x&code=y": "the sign-in service refused",
     }
     for given, why in expected.items():
         state = parse_qs(urlsplit(begun(browser)).query)["state"][0]
