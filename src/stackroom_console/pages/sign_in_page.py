@@ -55,14 +55,14 @@ def end(request: Request) -> Response:
     kept = console.seal.open(request.http.cookies.get(console.cookie(SIGNING_IN)), SignInBegun)
     if kept is None or kept.expires_at <= console.now():
         raise Refused(
-            _not(N_("Sign-in failed: it took too long, or it was started in another window."))
+            _failed(N_("Sign-in failed: it took too long, or it was started in another window."))
         )
     if not secrets.compare_digest(query.get("state", "").encode(), kept.state.encode()):
-        raise Refused(_not(N_("Sign-in failed: it was started again in another window.")))
+        raise Refused(_failed(N_("Sign-in failed: it was started again in another window.")))
     if query.get("error") == "access_denied":  # [RFC 6749, 4.1.2.1]
-        raise Refused(_not(N_("Sign-in failed: it was cancelled, or access was denied.")))
+        raise Refused(_failed(N_("Sign-in failed: it was cancelled, or access was denied.")))
     if "error" in query or "code" not in query:
-        raise Refused(_not(N_("Sign-in failed: the sign-in service refused.")))
+        raise Refused(_failed(N_("Sign-in failed: the sign-in service refused.")))
     token = console.issuer.access_token(
         console.url, query["code"], code_verifier=kept.code_verifier, nonce=kept.nonce
     )
@@ -111,7 +111,7 @@ def _session(request: Request, token: str) -> Session:
         read = console.verifier.read(token)
     except TokenRefused as error:
         message = gettext("Sign-in failed: %(reason)s.") % {"reason": error}
-        raise Refused(_not(message)) from error
+        raise Refused(_failed(message)) from error
     earlier = console.seal.open(request.http.cookies.get(console.cookie(SESSION)), Session)
     csrf = secrets.token_urlsafe(24)
     if earlier is not None and earlier.user_id == read.caller.user_id:
@@ -127,7 +127,7 @@ def _session(request: Request, token: str) -> Session:
     )
 
 
-def _not(message: str) -> Problem:
+def _failed(message: str) -> Problem:
     advice = N_("Sign in again.")
     return Problem(status=400, code="SIGN_IN_FAILED", message=message, advice=advice)
 
