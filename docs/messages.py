@@ -20,7 +20,5 @@ def messages() -> str:
     for file, line, text, comments, context in extract_from_dir(CONSOLE, _METHODS, _OPTIONS):
         catalog.add(text, locations=[(file, line)], auto_comments=comments, context=context)
     written = BytesIO()
-    write_po(
-        written, catalog, sort_by_file=True, include_lineno=False, omit_header=True, width=None
-    )
+    write_po(written, catalog, sort_by_file=True, include_lineno=False, omit_header=True, width=0)
     return written.getvalue().decode()

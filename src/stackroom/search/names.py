@@ -33,16 +33,14 @@ _EXTENSION = re.compile(r"\.[a-z0-9]{2,5}$", re.IGNORECASE)
 
 
 class QuestionNames:
-    """
-    The words by which a question may name a document, as stems; `numbers` are those with a digit.
-    """
+    """The words by which a question may name a document, as stems."""
 
     def __init__(self, question: str) -> None:
         words = QuestionWords.of(question)
         self._language = words.language
         self._stems = self._stemmed(name_words(question))
-        self.numbers = frozenset(filter(_has_digit, self._stems))
-        self._names = words.named.stems - self.numbers
+        self._numbers = frozenset(filter(_has_digit, self._stems))
+        self._names = words.named.stems - self._numbers
 
     def matches(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, float]:
         """
@@ -74,7 +72,7 @@ class QuestionNames:
         a document all of the other stems: a question that compares documents has numbers that no
         document has together.
         """
-        numbers = self.numbers & _distinguishing(numbered).keys()
+        numbers = self._numbers & _distinguishing(numbered).keys()
         words = self._names & _distinguishing(names).keys()
         is_of_one = all(
             any(part <= stems for stems in matching.values())

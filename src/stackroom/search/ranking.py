@@ -127,8 +127,9 @@ def relevance_of(question: str, passages: Sequence[Passage]) -> Relevance | None
     absent = len(named - all_found) / len(named) if named else 0.0
     scattered = (len(all_found) - best) / len(words.stems)
     is_near = best / len(words.stems) - _APART * (absent + scattered) >= _STRONG
-    is_of_another = is_near and _is_of_another_document(question, passages, found_stems)
-    return Relevance.STRONG if is_near and not is_of_another else Relevance.WEAK
+    if is_near and any(map(str.isdigit, question)):
+        is_near = not _is_of_another_document(question, passages, found_stems)
+    return Relevance.STRONG if is_near else Relevance.WEAK
 
 
 def _is_of_another_document(
@@ -141,8 +142,6 @@ def _is_of_another_document(
     passage is of the named document if it has all that names it, in its text or its own names.
     """
     question_names = QuestionNames(question)
-    if not question_names.numbers:
-        return False
     numbers = question_names.in_names({_document(each): _given_names(each) for each in passages})
     names = question_names.in_names({_document(each): _names(each) for each in passages})
     identifiers = question_names.identifiers(names, numbered=numbers)
