@@ -213,9 +213,9 @@ def _queue(progress: CatalogProgress) -> str:
         return ""
     if standing.position is None:
         fields = {"length": f"{standing.length:,}"}
-        return gettext("behind the first %(length)s in the queue") % fields
+        return gettext("after the first %(length)s in the queue") % fields
     fields = {"position": f"{standing.position:,}", "length": f"{standing.length:,}"}
-    return gettext("place %(position)s of %(length)s in the queue") % fields
+    return gettext("position %(position)s of %(length)s in the queue") % fields
 
 
 def _watch(request: Request, shown: ShownCatalog) -> Watch:

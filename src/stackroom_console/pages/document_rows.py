@@ -115,15 +115,15 @@ def _waiting(estimate: DocumentEstimate | None, speed: float) -> str:
 
 _STAGES = {
     DocumentStage.EXPECTED: N_("Waiting for the file"),
-    DocumentStage.OVER_CAP: N_("Over a limit"),
+    DocumentStage.OVER_CAP: N_("Over your limit"),
     DocumentStage.READING: N_("Reading"),
     DocumentStage.POSTPONED: N_("Waiting for Bedrock to recover"),
-    DocumentStage.LEFT: N_("Waiting to be checked again"),
+    DocumentStage.LEFT: N_("Waiting to be processed again"),
     DocumentStage.BEGINNING: N_("Starting"),
     DocumentStage.WAITING: N_("Queued"),
     DocumentStage.INGESTING: N_("Reading and indexing"),
     DocumentStage.REMOVING: N_("Removing"),
-    DocumentStage.FOLLOWING: N_("Waiting for a new run after a failure"),
+    DocumentStage.FOLLOWING: N_("Retrying automatically"),
     DocumentStage.SEARCHABLE: N_("Searchable"),
     DocumentStage.FAILED: N_("Failed"),
 }

@@ -93,8 +93,10 @@ class ShownOperations:
 
     def work(self, grant: Grant) -> str:
         if grant.mode is Mode.JOB:
-            return gettext("a job")
-        calls = ngettext("%(number)s direct call", "%(number)s direct calls", grant.slots)
+            return gettext("ingestion job")
+        calls = ngettext(
+            "%(number)s direct ingestion call", "%(number)s direct ingestion calls", grant.slots
+        )
         return calls % {"number": grant.slots}
 
     @property

@@ -61,8 +61,8 @@ def _claude_desktop(connection: Connection) -> SignInClient:
     return SignInClient(
         name="Claude Desktop",
         about=gettext(
-            "Add this to `claude_desktop_config.json` (Settings, Developer, Edit Config), and start"
-            " Claude Desktop again. It needs Node.js."
+            "Add this to `claude_desktop_config.json` (Settings, Developer, Edit Config), and"
+            " restart Claude Desktop. It needs Node.js."
         ),
         lines=_json({"mcpServers": {"stackroom": {"command": "npx", "args": arguments}}}),
         redirect=_on_deployment(connection, f"http://localhost:{_REMOTE_PORT}/oauth/callback"),

@@ -268,7 +268,8 @@
           }
           const why = request.responseXML?.querySelector("Message")?.textContent ?? "";
           const { status } = request;
-          resolve(`${gettext("The file could not be stored (status %(status)s).", { status })} ${why}`.trim());
+          const problem = gettext("The file could not be stored (status %(status)s).", { status });
+          resolve(`${problem} ${why}`.trim());
         });
         request.addEventListener("error", () => resolve(gettext("The connection was lost.")));
         request.addEventListener("abort", () => resolve(gettext("The upload was interrupted.")));
