@@ -36,7 +36,7 @@ def test_client_raises_an_error_with_the_reason_for_each_failure(
     nowhere = "http://127.0.0.1:1/mcp"
 
     for url, token, tool, error, told in (
-        (gateway.url, alice, TOOL, ToolFailed, "RuntimeError: kaboom"),
+        (gateway.url, alice, TOOL, ToolFailed, "An internal error occurred"),
         (gateway.url, alice, "echo___nothing", GatewayError, "Unknown tool: echo___nothing"),
         (gateway.url, "garbage", TOOL, SignInRequired, refused.format(401)),
         (gateway.url, another, TOOL, SignInRequired, refused.format(403)),
