@@ -44,7 +44,7 @@ def test_first_visit_to_a_cited_passage(
 
     page.get_by_role("button", name="Sign in").click()
     answer_issuer(visitor)
-    page.get_by_role("button", name="Create a catalog").click()
+    page.get_by_role("button", name="Create a catalog", exact=True).click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill("Tides")
     dialog.get_by_role("button", name="Create catalog").click()
@@ -107,7 +107,7 @@ def test_catalog_gets_another_name_and_description(signed_in: SignedIn, instance
     clicks, page = Clicks(visitor), visitor.open("/catalogs")
 
     page.get_by_role("rowheader").get_by_role("link", name="Tides").click()
-    page.get_by_label("More for this catalog").click()
+    page.get_by_label("More actions for this catalog").click()
     page.get_by_role("link", name="Edit name and description").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill("Tides and ebbs")
