@@ -108,6 +108,14 @@ def test_passages_of_another_document_than_the_named_one_are_weak() -> None:
     assert relevance(question, *QUARTERS, named) is Relevance.STRONG
 
 
+def test_report_that_nobody_has_is_named_by_its_year_and_quarter_together() -> None:
+    found = [report("2023 Q1 ACME.txt"), report("2022 Q2 ACME.txt"), report("2022 Q3 ACME.txt")]
+
+    assert relevance("Operating expenses of ACME in Q1 2022?", *found) is Relevance.WEAK
+    assert relevance("Operating expenses of ACME in Q1 2023?", *found) is Relevance.STRONG
+    assert relevance("Operating expenses of ACME in Q1 and Q2?", *found) is Relevance.STRONG
+
+
 def test_passage_that_has_the_named_year_and_quarter_in_its_text_is_strong() -> None:
     question = "How did operating expenses of AMZN compare to revenue in Q1 2023?"
     comparing = report("2022 Q3 AMZN.pdf", "AMZN: operating expenses, revenue, Q1 2023 and before")

@@ -29,6 +29,7 @@ Key = TypeVar("Key", bound=Hashable)
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _YEAR = re.compile(r"(?:fy|cy)([0-9]{2}|[0-9]{4})")
 _QUARTER = re.compile(r"([0-9]{4})(q[1-4])|(q[1-4])([0-9]{4})")
+_DIGIT = re.compile(r"[0-9]")
 _EXTENSION = re.compile(r"\.[a-z0-9]{2,5}$", re.IGNORECASE)
 
 
@@ -68,16 +69,13 @@ class QuestionNames:
         them, such as a year or a quarter; otherwise none.
 
         `names` and `numbered` are what `in_names` returns for all names of the documents, and for
-        those whose numbers count. They name one document if a document has all of the numbers, and
-        a document all of the other stems: a question that compares documents has numbers that no
-        document has together.
+        those whose numbers count. A question that compares documents names none: it has two numbers
+        of one form, such as two years, or words that no document has together in its names.
         """
         numbers = self._numbers & _distinguishing(numbered).keys()
         words = self._names & _distinguishing(names).keys()
-        is_of_one = all(
-            any(part <= stems for stems in matching.values())
-            for part, matching in ((numbers, numbered), (words, names))
-        )
+        forms = {_DIGIT.sub("0", each) for each in numbers}
+        is_of_one = len(forms) == len(numbers) and any(words <= stems for stems in names.values())
         return numbers | words if numbers and is_of_one else frozenset()
 
     def in_names(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, frozenset[str]]:
