@@ -292,9 +292,8 @@ def _continues(before: str, line: str, *, is_full: bool) -> bool:
 def _likeliest(question: str, sentences: Sequence[str], limit: int) -> list[str]:
     """Return the sentences with most of the question's words; ties keep their order."""
     question_words = set(_words(question))
-    return sorted(sentences, key=lambda each: -len(question_words.intersection(_words(each))))[
-        :limit
-    ]
+    best = sorted(sentences, key=lambda each: -len(question_words.intersection(_words(each))))
+    return best[:limit]
 
 
 def _words(text: str) -> list[str]:

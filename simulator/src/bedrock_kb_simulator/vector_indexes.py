@@ -240,10 +240,8 @@ class VectorIndexes:
             raise rules.INDEX_CLASSIC.broken()
 
     def _add(self, row: Row, configurations: Sequence[dict[str, str]]) -> None:
-        keys, present = (
-            [each["metadataKey"] for each in configurations],
-            self.searches.of(row["arn"]),
-        )
+        keys = [each["metadataKey"] for each in configurations]
+        present = self.searches.of(row["arn"])
         if mode_of(row) != "ENHANCED":
             raise rules.TEXT_SEARCH_ENHANCED.broken()
         if len(set(keys)) < len(keys):

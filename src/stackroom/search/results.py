@@ -288,22 +288,22 @@ def _figures(replies: Replies) -> tuple[SearchFigures, ...]:
 _MOST_NAMED = 20
 
 
-def _filter_notice(request: Conditions, scope: SearchScope, replies: Replies) -> str | None:
+def _filter_notice(conditions: Conditions, scope: SearchScope, replies: Replies) -> str | None:
     """
     Return a notice about the filter, or None. An attribute that is not on record is not refused:
     documents that others share may have it.
     """
     notes = []
-    absent = [key_of(each) for each in request if key_of(each) not in scope.types]
+    absent = [key_of(each) for each in conditions if key_of(each) not in scope.types]
     if absent:
         names = ", ".join(f"{each!r}" for each in absent)
         notes.append(f"no document of yours is recorded with the attribute {names}")
     notes += [
         f"{key_of(each)!r} is {_kinds(left)} in some documents, which the filter leaves out"
-        for each in request
+        for each in conditions
         if (left := unsupported_types(each, scope.types))
     ]
-    if request and not notes and not any(each.passages for each in replies.given):
+    if conditions and not notes and not any(each.passages for each in replies.given):
         notes.append("no passage that you may search matches the filter")
     if not notes:
         return None

@@ -26,8 +26,8 @@ _LENGTH = 0.01  # that a vector's may differ from 1
 
 class RedisEmbeddingCache:
     """
-    An `EmbeddingCache` over Redis, which a question never waits for longer than 50 ms to connect,
-    and as long for an answer. Only the look-up of its name has no limit.
+    An `EmbeddingCache` over Redis, which a question waits for at most 50 ms: half of it to connect,
+    half for an answer. The look-up of its name, and an answer that comes in drips, have no limit.
 
     A Redis that is down, or slow, or answers with an error or nonsense, counts as empty. After it
     failed to answer in time it is left alone for a second.
@@ -38,8 +38,8 @@ class RedisEmbeddingCache:
     ) -> None:
         self._client: Any = redis.Redis.from_url(
             url,
-            socket_timeout=longest,
-            socket_connect_timeout=longest,
+            socket_timeout=longest / 2,
+            socket_connect_timeout=longest / 2,
             # A connection that was closed is made anew, once; what takes too long already has.
             retry=Retry(NoBackoff(), 1, (redis.ConnectionError,)),
             protocol=2,  # which needs no greeting, and neither does
@@ -62,7 +62,7 @@ class RedisEmbeddingCache:
             return None
         try:
             answer = command()
-        except (redis.RedisError, OSError) as error:  # an answer needs no cache
+        except Exception as error:  # whatever it is: an answer needs no cache
             if not isinstance(error, redis.ResponseError):  # which came in time
                 self._resting_until = self._now() + _REST
             if not self._has_failed:
