@@ -4,6 +4,9 @@ from functools import cache
 from threading import RLock
 from typing import Any
 
+from moto.core import responses
+from moto.core.serialize import ResponseSerializer
+from moto.core.utils import method_names_from_class
 from moto.dynamodb.responses import DynamoHandler
 
 CATALOG_TABLE = "stackroom-kb-catalog"
@@ -23,6 +26,7 @@ ENVIRONMENT = {
 
 def create_tables(dynamodb: Any) -> None:
     take_one_call_at_a_time()
+    serialize_items_as_they_are()
     dynamodb.create_table(
         TableName=CATALOG_TABLE,
         BillingMode="PAY_PER_REQUEST",
@@ -84,6 +88,29 @@ def take_one_call_at_a_time() -> None:
             return answer(handler)
 
     DynamoHandler.call_action = answer_alone  # type: ignore[method-assign]  # what it is for
+
+
+@cache
+def serialize_items_as_they_are() -> None:
+    """
+    For each attribute of an item, moto looks for all ten types under several names: half of the
+    time of a GetItem. Its items have DynamoDB's own form, so the types that are there are enough.
+    """
+    serialize = ResponseSerializer._serialize_type_structure
+
+    def serialize_present(
+        serializer: Any, serialized: Any, value: Any, shape: Any, key: str
+    ) -> None:
+        if shape.name != "AttributeValue" or type(value) is not dict:
+            serialize(serializer, serialized, value, shape, key)
+            return
+        serialized[key] = present = serializer.MAP_TYPE()
+        for name, each in value.items():
+            serializer._serialize(present, each, shape.members[name], name)
+
+    ResponseSerializer._serialize_type_structure = serialize_present  # type: ignore[assignment,method-assign]
+    # Each call looks through the class for its methods.
+    responses.method_names_from_class = cache(method_names_from_class)  # type: ignore[attr-defined]
 
 
 def _strings(*names: str) -> list[dict[str, str]]:

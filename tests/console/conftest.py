@@ -1,12 +1,9 @@
 """The console over the real use cases, with the stores and the knowledge base in the process."""
 
 from collections.abc import Callable, Iterator
-from threading import Lock
-from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
-from moto.dynamodb.responses import DynamoHandler
 from starlette.testclient import TestClient
 
 from stackroom.access.access_log import Access
@@ -52,24 +49,8 @@ def accesses() -> list[Access]:
 
 
 @pytest.fixture
-def one_write_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    DynamoDB checks a condition and writes in one step. moto takes two, without a lock, so that two
-    threads may both meet a condition that the first one's write has made false.
-    """
-    lock, call = Lock(), DynamoHandler.call_action
-
-    def in_turn(handler: DynamoHandler) -> Any:
-        with lock:
-            return call(handler)
-
-    monkeypatch.setattr(DynamoHandler, "call_action", in_turn)
-
-
-@pytest.fixture
 def console(
     pipeline: Pipeline,
-    one_write_at_a_time: None,
     provider: Provider,
     accesses: list[Access],
     monkeypatch: pytest.MonkeyPatch,
