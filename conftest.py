@@ -79,9 +79,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What another tier takes is not even imported."""
     tier = config.getoption("--tier")
-    if tier is None or not collection_path.name.startswith("test_"):
+    is_folder = collection_path.is_dir()
+    if tier is None or not (is_folder or collection_path.name.startswith("test_")):
         return None
-    return None if is_run(path_of(collection_path, _ROOT), tier) else True
+    files = collection_path.rglob("test_*.py") if is_folder else [collection_path]
+    return None if any(is_run(path_of(each, _ROOT), tier) for each in files) else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -120,12 +120,12 @@ def test_written_run_is_read_back_and_scored_by_other_tools(
         {"outcomes.id": "q-1\n2 Q0"},
         {"outcomes.shown.score": 7},
         {"outcomes.shown.score": "0.5"},
-        {"outcomes.places": [{}] * 1_000_000},
+        {"outcomes.places": [{}] * 100_000},
         {"x" * 1_000_000: 1},
-        {"options": dict.fromkeys(map(str, range(1_000_000)))},
+        {"options": dict.fromkeys(map(str, range(10_000)))},
         {"outcomes.shown.name": "a b"},
     ],
-    ids=lambda change: str(change)[:60],
+    ids=lambda change: next(iter(change))[:60],
 )
 def test_forged_run_is_refused(
     evaluation: Evaluation, tmp_path: Path, change: dict[str, Any]
