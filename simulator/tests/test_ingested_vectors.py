@@ -1,19 +1,14 @@
 """Vectors that Bedrock wrote into an index, read and queried through S3 Vectors."""
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from simulator.tests.holding import holds
-from simulator.tests.running import simulated
 from simulator.tests.world import (
     ASKED_FOR,
     CUSTOM,
@@ -22,7 +17,6 @@ from simulator.tests.world import (
     by_location,
     eventually,
     inline,
-    text_search,
 )
 
 TEXT = "AMAZON_BEDROCK_TEXT"
@@ -214,57 +208,3 @@ def test_changed_sidecar_updates_text_search(world: World) -> None:
 
     assert found["metadata"]["title"] == "Sleep"
     assert world.query(index, texts={"title": "mammal"}) == []
-
-
-def test_earlier_state_file_gains_text_search(s3_endpoint: str, tmp_path: Path) -> None:
-    with simulated(tmp_path / "new", s3_endpoint) as world:
-        first = base(world)
-        first.ingest("otters", "Otters hold hands.", owner="alice")
-        eventually(lambda: first.sources("otters"))
-    _as_before(tmp_path / "new" / "simulator.sqlite", tmp_path / "old" / "simulator.sqlite")
-
-    with simulated(tmp_path / "old", s3_endpoint) as world:
-        again = replace(first, world=world)
-        mode = world.s3vectors.get_index(indexArn=first.index)["index"]["indexMode"]
-        added = {"textSearchConfigurations": [text_search(TEXT, "en")]}
-        world.s3vectors.update_metadata_configuration(indexArn=first.index, add=added)
-        alices = {"filter": {"owner": {"$eq": "alice"}}}
-        found = eventually(lambda: _or_none(lambda: again.sources("otters", **alices)))
-        again.ingest("otters", "Weasels sleep.")
-        eventually(lambda: again.sources("weasels"))
-        replaced = again.sources("otters")
-
-    assert mode == "ENHANCED"
-    assert (found, replaced) == (["otters"], [])
-
-
-def _or_none(ask: Callable[[], list[str]]) -> list[str] | None:
-    """Return the results, or None while the key is BUILDING."""
-    try:
-        return ask()
-    except ClientError:
-        return None
-
-
-def _as_before(present: Path, old: Path) -> None:
-    """Copy a state file into its earlier form, without text search."""
-    old.parent.mkdir()
-    with closing(sqlite3.connect(present)) as source, closing(sqlite3.connect(old)) as copy:
-        source.backup(copy)
-        # Whoever opens the file must bring the function that its triggers call.
-        copy.create_function("searchable_words", 7, lambda *_: None, deterministic=True)
-        for name in copy.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall():
-            copy.execute(f"DROP TRIGGER {name[0]}")
-        copy.execute("DROP TABLE text_1")
-        copy.execute("DROP TABLE text_searches")
-        copy.execute("DROP INDEX vectors_by_key")
-        copy.execute("ALTER TABLE vectors DROP COLUMN attributes")
-        copy.execute("ALTER TABLE vector_buckets DROP COLUMN default_mode")
-        for arn, body in copy.execute("SELECT arn, body FROM vector_indexes").fetchall():
-            kept = {name: value for name, value in json.loads(body).items() if name != "indexMode"}
-            copy.execute(
-                "UPDATE vector_indexes SET body = ? WHERE arn = ?", (json.dumps(kept), arn)
-            )
-        copy.commit()

@@ -201,31 +201,6 @@ def test_invalid_query_is_refused(
         invalid(world.s3vectors.query_vectors, topK=3, **query, **named)
 
 
-@holds("query.classic", "query.text-mode", "query.classic-filter", "vector-bucket.default-mode")
-@holds("vector-filter.starts-with")
-def test_classic_index_takes_vectors_only_and_may_miss_filtered_ones(
-    world: World,
-) -> None:
-    arn = world.index(dimension=2, mode="CLASSIC")
-    crowd(world, arn, 30, whose="others")
-    world.put_vector(arn, "mine", [0, 1], whose="me")
-    mine: dict[str, Any] = {"filter": {"whose": "me"}, "vector": [1, 0]}
-
-    texts = [{"text": "a", "metadataKey": "text"}]
-    error = refused(world.s3vectors.query_vectors, indexArn=arn, topK=1, queryTexts=texts)
-    prefix: dict[str, Any] = {"filter": {"whose": {"$startsWith": "m"}}, "vector": [1, 0]}
-    by_prefix = invalid(lambda: world.query(arn, **prefix))
-
-    assert "$startsWith" in by_prefix
-    assert world.s3vectors.get_index(indexArn=arn)["index"]["indexMode"] == "CLASSIC"
-    assert "ENHANCED" in error["Message"]
-    assert world.query(arn, results=1, **mine) == []
-    assert keys(world.query(arn, results=4, **mine)) == ["mine"]
-    assert keys(world.query(arn, results=1, queryMode="ENHANCED", **mine)) == ["mine"]
-    world.s3vectors.update_index_mode(indexArn=arn, indexMode="ENHANCED")
-    assert keys(world.query(arn, **prefix)) == ["mine"]
-
-
 @pytest.fixture(scope="module")
 def genres(shared: World) -> tuple[World, str]:
     world = shared.anew()
@@ -355,22 +330,21 @@ def test_change_of_text_search_either_adds_or_deletes_keys(world: World) -> None
     assert [each["metadataKey"] for each in searches(world, arn)] == ["text"]
 
 
-@holds("text-search.mode", "index.classic")
-def test_text_search_and_classic_mode_exclude_each_other(world: World) -> None:
-    classic = world.index(dimension=1, mode="CLASSIC")
-    searched = world.index(dimension=1, searched={"text": "en"})
-    more = {"textSearchConfigurations": [text_search("text")]}
+@holds("request.not-simulated")
+def test_indexes_are_enhanced_and_classic_mode_is_refused(world: World) -> None:
+    arn = world.index(dimension=1)
+    bucket = {"vectorBucketArn": arn.partition("/index/")[0]}
+    put_default = world.s3vectors.put_vector_bucket_default_index_mode
 
-    needs_enhanced = refused(
-        world.s3vectors.update_metadata_configuration, indexArn=classic, add=more
-    )
-    never_again = refused(world.s3vectors.update_index_mode, indexArn=searched, indexMode="CLASSIC")
-    world.s3vectors.update_index_mode(indexArn=classic, indexMode="ENHANCED")
-    add(world, classic, "text")
+    put_default(**bucket, defaultIndexMode="ENHANCED")
+    world.s3vectors.update_index_mode(indexArn=arn, indexMode="ENHANCED")
+    refusals = [
+        invalid(put_default, **bucket, defaultIndexMode="CLASSIC"),
+        invalid(world.s3vectors.update_index_mode, indexArn=arn, indexMode="CLASSIC"),
+    ]
 
-    assert "ENHANCED" in needs_enhanced["Message"]
-    assert never_again["Code"] == "ValidationException"
-    assert searches(world, classic) == [{"metadataKey": "text", "status": "ACTIVE"}]
+    assert world.s3vectors.get_index(indexArn=arn)["index"]["indexMode"] == "ENHANCED"
+    assert all("does not offer vector indexes in the mode CLASSIC" in each for each in refusals)
 
 
 @holds("text-search.values")

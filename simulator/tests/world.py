@@ -177,7 +177,6 @@ class World:
         non_filterable: list[str] | None = None,
         searched: Mapping[str, str | None] | None = None,
         metric: str = "cosine",
-        mode: str = "ENHANCED",
     ) -> str:
         """Create an index; `searched` has the language of each searchable key."""
         bucket = f"vectors-{uuid4().hex}"
@@ -189,10 +188,6 @@ class World:
                 text_search(key, language) for key, language in searched.items()
             ]
         metadata = {"metadataConfiguration": configuration} if configuration else {}
-        if mode != "ENHANCED":
-            self.s3vectors.put_vector_bucket_default_index_mode(
-                vectorBucketName=bucket, defaultIndexMode=mode
-            )
         created = self.s3vectors.create_index(
             vectorBucketName=bucket,
             indexName="passages",

@@ -69,10 +69,8 @@ def age(instance: Instance) -> None:
     """Make bucket and index look as if they were older than text search in S3 Vectors."""
     forget_text_search(instance)
     with closing(sqlite3.connect(instance.state_dir / "simulator" / "simulator.sqlite")) as file:
-        file.execute("UPDATE vector_buckets SET created_at = '2026-01-01T00:00:00+00:00'")
+        file.execute("UPDATE vector_indexes SET body = json_set(body, '$.indexMode', 'CLASSIC')")
         file.commit()
-    s3vectors = instance.client("s3vectors")
-    s3vectors.update_index_mode(indexArn=index_of(instance)["indexArn"], indexMode="CLASSIC")
 
 
 def by_hand(instance: Instance) -> dict[str, Any]:

@@ -13,7 +13,6 @@ class Index:
     dimension: int
     non_filterable: tuple[str, ...]
     metric: str
-    is_enhanced: bool
     is_managed: bool = False
 
 
@@ -41,7 +40,6 @@ def index_of(store: Store, knowledge_base_id: str) -> Index | None:
             dimension=_MANAGED_DIMENSION,
             non_filterable=(),
             metric="cosine",
-            is_enhanced=True,
             is_managed=True,
         )
     row = store.row(
@@ -61,10 +59,4 @@ def index_in(row: Row) -> Index:
         dimension=body["dimension"],
         non_filterable=tuple(metadata.get("nonFilterableMetadataKeys") or ()),
         metric=body["distanceMetric"],
-        is_enhanced=mode_of(row) == "ENHANCED",
     )
-
-
-def mode_of(row: Row) -> str:
-    # Files of earlier versions have no mode: all indexes were ENHANCED.
-    return str(loaded(row["body"]).get("indexMode") or "ENHANCED")

@@ -226,7 +226,7 @@ _OPERATORS: dict[str, tuple[Callable[[Any], bool], Callable[[Any, Any], bool]]] 
 }
 
 
-def check_vector_filter(condition: Any, index: Index, *, enhanced: bool) -> None:
+def check_vector_filter(condition: Any, index: Index) -> None:
     """Raise ValidationException for a filter that S3 Vectors refuses on this index."""
     constraints = 0
     for key, operator, value in _conditions(condition):
@@ -234,8 +234,6 @@ def check_vector_filter(condition: Any, index: Index, *, enhanced: bool) -> None
             raise rules.VECTOR_FILTER_KEY.broken(key=key)
         if operator not in _OPERATORS:
             raise rules.VECTOR_FILTER_OPERATOR.broken(operator=operator)
-        if operator == "$startsWith" and not enhanced:
-            raise rules.VECTOR_FILTER_STARTS_WITH.broken()
         takes, _ = _OPERATORS[operator]
         if not takes(value):
             raise rules.VECTOR_FILTER_VALUE.broken(operator=operator, key=key)

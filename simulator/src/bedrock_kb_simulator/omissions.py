@@ -15,7 +15,7 @@ REFUSED = (
     " additionalModelResponseFieldPaths, performanceConfig, serviceTier, outputConfig,"
     " requestMetadata",
     "InvokeModel: models other than Titan text embeddings; InvokeModelWithResponseStream",
-    "ListVectors: segments",
+    "vector indexes in the mode CLASSIC, queryMode CLASSIC; ListVectors: segments",
     "Textract: operations other than DetectDocumentText; S3Object",
     "guardrails: content filters, sensitive information, contextual grounding, automated reasoning,"
     " AWS's profanity list, the STANDARD tier, cross-region profiles, KMS keys; images and"

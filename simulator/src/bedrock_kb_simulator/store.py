@@ -26,8 +26,7 @@ Row = sqlite3.Row
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vector_buckets (
-    name TEXT PRIMARY KEY, created_at TEXT NOT NULL,
-    default_mode TEXT NOT NULL DEFAULT 'ENHANCED', policy TEXT
+    name TEXT PRIMARY KEY, created_at TEXT NOT NULL, policy TEXT
 );
 CREATE TABLE IF NOT EXISTS vector_indexes (
     arn TEXT PRIMARY KEY, bucket TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,
@@ -82,20 +81,6 @@ CREATE TABLE IF NOT EXISTS client_tokens (
 );
 """
 
-# Columns that files of earlier versions lack, and what fills them.
-_ADDED = (
-    ("vector_buckets", "default_mode TEXT NOT NULL DEFAULT 'ENHANCED'", None),
-    ("vector_buckets", "policy TEXT", None),
-    (
-        "vectors",
-        "attributes TEXT NOT NULL DEFAULT '{}'",
-        "UPDATE vectors SET attributes = d.attributes FROM documents d"
-        " WHERE d.data_source_id = vectors.data_source_id AND d.identifier = vectors.identifier",
-    ),
-    ("vectors", "parent TEXT", None),
-    ("vectors", "preamble TEXT NOT NULL DEFAULT ''", None),
-)
-
 
 class Store:
     """
@@ -114,7 +99,6 @@ class Store:
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.executescript(_SCHEMA)
-        self._add_columns()
 
     def close(self) -> None:
         with self._lock:
@@ -123,16 +107,6 @@ class Store:
     def define(self, function: str, made_of: int, value: Callable[..., Any]) -> None:
         """Define an SQL function of so many arguments."""
         self._connection.create_function(function, made_of, value, deterministic=True)
-
-    def _add_columns(self) -> None:
-        for table, column, filling in _ADDED:
-            present = {row["name"] for row in self.rows(f"PRAGMA table_info({table})")}
-            if column.partition(" ")[0] in present:
-                continue
-            with self.transaction():
-                self._connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-                if filling:
-                    self._connection.execute(filling)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

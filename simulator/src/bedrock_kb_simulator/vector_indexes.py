@@ -3,14 +3,12 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.identifiers import Arns, page
-from bedrock_kb_simulator.indexes import mode_of
 from bedrock_kb_simulator.store import Row, Store, dumped, loaded, moment
 from bedrock_kb_simulator.tagging import Tags
 from bedrock_kb_simulator.text_search import TextSearch, TextSearches
@@ -41,7 +39,7 @@ class VectorBuckets:
             "vectorBucket": {
                 **self._summary(row),
                 "encryptionConfiguration": {"sseType": "AES256"},
-                "defaultIndexMode": row["default_mode"],
+                "defaultIndexMode": _MODE,
             }
         }
 
@@ -61,13 +59,14 @@ class VectorBuckets:
         return {}
 
     def put_default_mode(self, parameters: Parameters) -> Parameters:
-        """Set the mode of indexes created from now on: rule vector-bucket.default-mode."""
-        return self._changed(parameters, default_mode=parameters["defaultIndexMode"])
+        _refuse_classic(parameters["defaultIndexMode"])
+        self.row(parameters)
+        return {}
 
     def put_policy(self, parameters: Parameters) -> Parameters:
         """Replace the policy; its text is kept as written: rule vector-bucket.policy."""
         _check_policy(parameters["policy"])
-        return self._changed(parameters, policy=parameters["policy"])
+        return self._set_policy(parameters, parameters["policy"])
 
     def get_policy(self, parameters: Parameters) -> Parameters:
         policy = self.row(parameters)["policy"]
@@ -76,7 +75,7 @@ class VectorBuckets:
         return {"policy": policy}
 
     def delete_policy(self, parameters: Parameters) -> Parameters:
-        return self._changed(parameters, policy=None)
+        return self._set_policy(parameters, None)
 
     def row(self, parameters: Parameters) -> Row:
         """Return the bucket that a request specifies by name or ARN."""
@@ -87,9 +86,10 @@ class VectorBuckets:
             raise rules.VECTOR_BUCKET_GONE.broken()
         return row
 
-    def _changed(self, parameters: Parameters, **columns: str | None) -> Parameters:
+    def _set_policy(self, parameters: Parameters, policy: str | None) -> Parameters:
         with self.store.transaction():
-            self.store.update("vector_buckets", columns, name=self.row(parameters)["name"])
+            name = self.row(parameters)["name"]
+            self.store.update("vector_buckets", {"policy": policy}, name=name)
         return {}
 
     def _summary(self, row: Row) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _check_policy(text: str) -> None:
 
 _PAGE = 500
 _KEPT = ("dataType", "dimension", "distanceMetric", "metadataConfiguration")
-_ALWAYS_ENHANCED_SINCE = datetime(2026, 9, 30, tzinfo=UTC)
+_MODE = "ENHANCED"  # the only one that is simulated
 _CONFIGURATIONS = "textSearchConfigurations"
 
 
@@ -139,7 +139,7 @@ class VectorIndexes:
                     {
                         **body,
                         **({"metadataConfiguration": metadata} if metadata else {}),
-                        "indexMode": bucket["default_mode"],
+                        "indexMode": _MODE,
                     }
                 ),
                 "created_at": self.buckets.clock.now().isoformat(),
@@ -162,7 +162,6 @@ class VectorIndexes:
                 **self._summary(row),
                 **body,
                 **({"metadataConfiguration": metadata} if metadata else {}),
-                "indexMode": mode_of(row),
                 "encryptionConfiguration": {"sseType": "AES256"},
             }
         }
@@ -195,12 +194,11 @@ class VectorIndexes:
         return {}
 
     def update_mode(self, parameters: Parameters) -> Parameters:
-        mode, store = parameters["indexMode"], self.buckets.store
+        _refuse_classic(parameters["indexMode"])
+        store = self.buckets.store
         with store.transaction():
             row = self.row(parameters)
-            if mode == "CLASSIC":
-                self._refuse_classic(row)
-            body = {**loaded(row["body"]), "indexMode": mode}
+            body = {**loaded(row["body"]), "indexMode": _MODE}
             store.update("vector_indexes", {"body": dumped(body)}, arn=row["arn"])
         return {}
 
@@ -234,16 +232,9 @@ class VectorIndexes:
             raise rules.INDEX_GONE.broken()
         return row
 
-    def _refuse_classic(self, row: Row) -> None:
-        bucket = self.buckets.row({"vectorBucketName": row["bucket"]})
-        if moment(bucket["created_at"]) >= _ALWAYS_ENHANCED_SINCE or self.searches.of(row["arn"]):
-            raise rules.INDEX_CLASSIC.broken()
-
     def _add(self, row: Row, configurations: Sequence[dict[str, str]]) -> None:
         keys = [each["metadataKey"] for each in configurations]
         present = self.searches.of(row["arn"])
-        if mode_of(row) != "ENHANCED":
-            raise rules.TEXT_SEARCH_ENHANCED.broken()
         if len(set(keys)) < len(keys):
             raise rules.TEXT_SEARCH_TWICE.broken()
         for key in keys:
@@ -267,6 +258,11 @@ class VectorIndexes:
             "indexArn": row["arn"],
             "creationTime": moment(row["created_at"]),
         }
+
+
+def _refuse_classic(mode: str) -> None:
+    if mode != _MODE:
+        raise rules.NOT_SIMULATED.broken(what=f"vector indexes in the mode {mode}")
 
 
 def _description(search: TextSearch) -> dict[str, str]:

@@ -48,7 +48,6 @@ class CheckedQuery:
     vector: Vector | None
     texts: Sequence[tuple[TextSearch, str]]
     condition: metadata_filters.VectorFilter | None
-    enhanced: bool
     top_k: int
 
     @property
@@ -96,12 +95,6 @@ def _nearest(
 ) -> list[tuple[int, float]]:
     best = np.lexsort((rows, distances))[:limit]
     return [(int(rows[at]), float(distances[at])) for at in best]
-
-
-def _some(candidates: Visible, at: NDArray[np.int64]) -> Visible:
-    return Visible(
-        rows=candidates.rows[at], lengths=candidates.lengths[at], cosines=candidates.cosines[at]
-    )
 
 
 # Vectors in requests and responses; they are stored without trailing zeros.
@@ -291,21 +284,16 @@ class VectorQueries:
             raise rules.QUERY_EMPTY.broken()
         if parameters["topK"] > rules.TOP_K.limit:
             raise rules.TOP_K.broken()
-        mode = parameters.get("queryMode")
-        if mode == "CLASSIC" and index.is_enhanced:
-            raise rules.QUERY_CLASSIC.broken()
-        if texts and not index.is_enhanced:
-            raise rules.QUERY_TEXT_CLASSIC.broken()
-        enhanced = index.is_enhanced or mode == "ENHANCED"
+        if parameters.get("queryMode") == "CLASSIC":
+            raise rules.NOT_SIMULATED.broken(what="queryMode CLASSIC")
         condition = parameters.get("filter")
         if condition is not None:
-            metadata_filters.check_vector_filter(condition, index, enhanced=enhanced)
+            metadata_filters.check_vector_filter(condition, index)
         return CheckedQuery(
             index=index,
             vector=None if vector is None else read_vector(vector, index),
             texts=self._texts(index, texts),
             condition=condition,
-            enhanced=enhanced,
             top_k=parameters["topK"],
         )
 
@@ -358,11 +346,6 @@ class VectorQueries:
         if query.condition is None:
             return memory.visible(unit, None)
         accepts = metadata_filters.compile_filter(query.condition)
-        if not query.enhanced:
-            everything = memory.visible(unit, None)
-            reach = int(rules.CLASSIC_REACH.value * query.top_k)
-            near = np.lexsort((everything.rows, _distances(query, everything)))[:reach]
-            return self._filter_candidates(_some(everything, near), accepts)
         if metadata_filters.keys_of(query.condition) & _VECTOR_KEYS:
             return self._filter_candidates(memory.visible(unit, None), accepts)
 
@@ -376,7 +359,10 @@ class VectorQueries:
         """Filter candidates by all metadata of each vector."""
         rows = rows_of(self.store, candidates.rows.tolist())
         kept = [number for number, row in rows.items() if accepts(metadata_in(row, self.own_keys))]
-        return _some(candidates, np.flatnonzero(np.isin(candidates.rows, kept)))
+        at = np.isin(candidates.rows, kept)
+        return Visible(
+            rows=candidates.rows[at], lengths=candidates.lengths[at], cosines=candidates.cosines[at]
+        )
 
     def _response_item(
         self, found: RankedRow, row: Row, query: CheckedQuery, parameters: Parameters

@@ -73,19 +73,6 @@ INDEX_UNNAMED = rule(
     "model; text assumed",
     message="Specify either the index ARN, or both the vector bucket name and the index name",
 )
-BUCKET_DEFAULT_MODE = rule(
-    "vector-bucket.default-mode",
-    "a new index gets its bucket's mode, ENHANCED unless PutVectorBucketDefaultIndexMode"
-    " changed it; existing indexes keep theirs",
-    "model; that a bucket made since 2026-09-30 may default to CLASSIC is assumed",
-)
-INDEX_CLASSIC = rule(
-    "index.classic",
-    "UpdateIndexMode makes any index ENHANCED, and CLASSIC only in buckets from before 2026-09-30"
-    " and without text search",
-    "model; that text search must go first, and the text, are assumed",
-    message="The index mode CLASSIC is not available for this vector index",
-)
 VECTOR_DIMENSION = rule(
     "vector.dimension",
     "a vector has as many values as its index has dimensions, in PutVectors and in QueryVectors",
@@ -185,25 +172,6 @@ QUERY_TOKEN = rule(
     value=300,
     message="The provided nextToken is not valid for this request",
 )
-QUERY_CLASSIC = rule(
-    "query.classic",
-    "queryMode CLASSIC is refused for an ENHANCED index",
-    "model; text assumed",
-    message="The query mode CLASSIC is not available for a vector index in ENHANCED mode",
-)
-CLASSIC_REACH = rule(
-    "query.classic-filter",
-    "in CLASSIC mode the filter is applied during the search, so that a selective one may give"
-    " fewer than topK: here to the nearest ten times topK",
-    "guide; how far it reaches is assumed",
-    value=10,
-)
-QUERY_TEXT_CLASSIC = rule(
-    "query.text-mode",
-    "queryTexts need an index in ENHANCED mode",
-    "model; text assumed",
-    message="Full-text search requires a vector index in ENHANCED mode",
-)
 QUERY_TEXT_KEY = rule(
     "query.text-key",
     "queryTexts name keys that the index is searched by",
@@ -263,8 +231,7 @@ QUERY_SCORES = rule(
 )
 QUERY_FILTER_FIRST = rule(
     "query.filter-first",
-    "in ENHANCED mode the filter is applied before any ranking; how rare a word is, is counted over"
-    " the whole index",
+    "the filter is applied before any ranking; how rare a word is, is counted over the whole index",
     "model for the filter; assumed for the words",
 )
 VECTOR_FILTER_OPERATOR = rule(
@@ -294,12 +261,6 @@ VECTOR_FILTER_KEY = rule(
     "guide; text assumed",
     message="Invalid use of non-filterable metadata in filter: '{key}'",
 )
-VECTOR_FILTER_STARTS_WITH = rule(
-    "vector-filter.starts-with",
-    "$startsWith in ENHANCED mode only",
-    "guide; text assumed",
-    message="Invalid query filter: $startsWith requires ENHANCED mode",
-)
 VECTOR_FILTER_CONSTRAINTS = rule(
     "vector-filter.constraints",
     "at most 100 constraints; an $in of n values counts n",
@@ -323,12 +284,6 @@ TEXT_SEARCH_TWICE = rule(
     "one configuration for each key",
     "model; text assumed",
     message="Specify no more than one text search configuration for each metadata key",
-)
-TEXT_SEARCH_ENHANCED = rule(
-    "text-search.mode",
-    "text search needs an index in ENHANCED mode",
-    "model for UpdateMetadataConfiguration, assumed for CreateIndex; text assumed",
-    message="Text search configurations require a vector index in ENHANCED mode",
 )
 TEXT_SEARCH_CHANGE = rule(
     "text-search.change",
