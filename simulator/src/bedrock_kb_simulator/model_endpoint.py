@@ -246,20 +246,10 @@ class ModelEndpoint:
         Raises EndpointFailed without an answer in time, and MalformedToolUse. The former is logged
         as well, since clients of Bedrock may report only the error's code.
         """
-        with self._log_failures():
-            return self._complete(conversation)
-
-    @contextmanager
-    def _log_failures(self) -> Iterator[None]:
-        try:
-            yield
-        except EndpointFailed as error:
-            url = urlsplit(self.base_url)  # the query may contain a key
-            logger.warning(
-                "the model endpoint %s, asked for the model %r at %s://%s%s/chat/completions",
-                *(error, self.model, url.scheme, url.netloc, url.path),
-            )
-            raise
+        request = {"model": self.model, **completion_request(conversation)}
+        with self._failures():
+            body = b"".join(part for part, _ in self._parts(request))
+            return reply_of(body, conversation)
 
     def stream(self, conversation: Conversation) -> Iterator[str | Reply]:
         """
@@ -269,41 +259,56 @@ class ModelEndpoint:
         """
         gathered = StreamedCompletion()
         request = {"model": self.model, "stream": True, **completion_request(conversation)}
-        with self._log_failures(), _failures():
+        with self._failures():
             whole = b""
-            for line, is_event in self._lines(json.dumps(request).encode()):
+            for part, is_event in self._parts(request):
                 if not is_event:
-                    whole += line
-                elif words := gathered.add(line):
+                    whole += part
+                elif words := gathered.add(part):
                     yield words
             yield reply_of(whole or gathered.body, conversation)
 
-    def _complete(self, conversation: Conversation) -> Reply:
-        request = {"model": self.model, **completion_request(conversation)}
-        with _failures():
-            status, body = self._posted(json.dumps(request).encode())
-            if status != http.client.OK:
-                raise _refusal(status)
-            return reply_of(body, conversation)
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Translate failures of the connection to EndpointFailed, and log them."""
+        failure: EndpointFailed
+        try:
+            yield
+            return
+        except TimeoutError:
+            failure = EndpointSlow("did not answer in time")
+        except (OSError, http.client.HTTPException, UnicodeError):  # UnicodeError: a bad host name
+            failure = EndpointFailed("can't be reached")
+        except NoCompletion:
+            failure = EndpointFailed("answered with no chat completion")
+        except EndpointFailed as refusal:
+            failure = refusal
+        url = urlsplit(self.base_url)  # the query may contain a key
+        logger.warning(
+            "the model endpoint %s, asked for the model %r at %s://%s%s/chat/completions",
+            *(failure, self.model, url.scheme, url.netloc, url.path),
+        )
+        raise failure
 
-    def _lines(self, body: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Yield the response's lines; True with each if they are server-sent events."""
+    def _parts(self, request: Mapping[str, Any]) -> Iterator[tuple[bytes, bool]]:
+        """
+        Yield the response's parts; True with each if they are lines of server-sent events.
+
+        Others must be complete by the deadline: a timeout per read would let a slow endpoint drip
+        forever.
+        """
         deadline, size = time.monotonic() + self.seconds, 0
-        with self._response(body, deadline) as (response, channel):
+        with self._response(json.dumps(request).encode(), deadline) as (response, channel):
             if response.status != http.client.OK:
                 raise _refusal(response.status)
             is_event = "text/event-stream" in response.headers.get("Content-Type", "")
-            while line := response.readline(_MAX_BYTES):
-                size += len(line)
+            read = response.readline if is_event else response.read1
+            while part := read(_MAX_BYTES):
+                size += len(part)
                 if size > _MAX_BYTES:
                     raise http.client.HTTPException
-                yield line, is_event
+                yield part, is_event
                 channel.settimeout(self.seconds if is_event else _seconds_left(deadline))
-
-    def _posted(self, body: bytes) -> tuple[int, bytes]:
-        deadline = time.monotonic() + self.seconds
-        with self._response(body, deadline) as (response, channel):
-            return response.status, _read(response, channel, deadline)
 
     @contextmanager
     def _response(
@@ -326,19 +331,6 @@ class ModelEndpoint:
             connection.close()
 
 
-@contextmanager
-def _failures() -> Iterator[None]:
-    """Translate failures of the connection to EndpointFailed."""
-    try:
-        yield
-    except TimeoutError:
-        raise EndpointSlow("did not answer in time") from None
-    except (OSError, http.client.HTTPException, UnicodeError):  # UnicodeError: a bad host name
-        raise EndpointFailed("can't be reached") from None
-    except NoCompletion:
-        raise EndpointFailed("answered with no chat completion") from None
-
-
 def _is_usable(base_url: str) -> bool:
     try:
         url = urlsplit(base_url)
@@ -357,20 +349,6 @@ def _connection(url: SplitResult, seconds: float) -> http.client.HTTPConnection:
     kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
     assert url.hostname, "checked when it was configured"
     return kind(url.hostname, url.port, timeout=seconds)
-
-
-def _read(response: http.client.HTTPResponse, channel: socket.socket, deadline: float) -> bytes:
-    """
-    Return the body by the deadline; a timeout per read would let a slow endpoint drip forever.
-    """
-    parts, size = [], 0
-    while part := response.read1(65_536):
-        parts.append(part)
-        size += len(part)
-        if size > _MAX_BYTES:
-            raise http.client.HTTPException
-        channel.settimeout(_seconds_left(deadline))
-    return b"".join(parts)
 
 
 def _seconds_left(deadline: float) -> float:
