@@ -47,7 +47,6 @@ AREAS = {
     "managed": "managed knowledge bases: connectors, jobs, rates, filters",
     "filter": "operators and nesting in Retrieve's filters",
     "rerank": "the Rerank operation and reranking models",
-    "implicit-filter": "the models that make filters of the question",
     "vector-bucket": "vector buckets and their policies",
     "index": "vector indexes",
     "vector": "stored vectors and their metadata",

@@ -1,4 +1,4 @@
-"""Rerank, and Retrieve with models beside it: one that reranks, one for filters."""
+"""Rerank, and Retrieve with a model that reranks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,6 @@ from simulator.tests.holding import holds
 from simulator.tests.world import HAIKU, REGION, World, invalid
 
 RERANKER = f"arn:aws:bedrock:{REGION}::foundation-model/cohere.rerank-v3-5:0"
-CLAUDE = HAIKU.rpartition("/")[2]
 Ask = Callable[..., list[dict[str, Any]]]
 ALL = {"selectionMode": "ALL"}
 MORE = {"additionalModelRequestFields": {"max_tokens_per_doc": 10}}
@@ -42,17 +41,6 @@ def ask(shared: World) -> Ask:
 def reranking(model: str = RERANKER, **chosen: Any) -> dict[str, Any]:
     bedrock = {"modelConfiguration": {"modelArn": model}, **chosen}
     return {"type": "BEDROCK_RERANKING_MODEL", "bedrockRerankingConfiguration": bedrock}
-
-
-def attribute(key: str, kind: str, description: str) -> dict[str, str]:
-    return {"key": key, "type": kind, "description": description}
-
-
-CITY = attribute("city", "STRING", 'Where it is, e.g. `Rome`, `New York` or "Bonn"')
-
-
-def implicit(*attributes: dict[str, str], model: str = HAIKU) -> dict[str, Any]:
-    return {"modelArn": model, "metadataAttributes": list(attributes)}
 
 
 def keys(found: list[dict[str, Any]]) -> list[str]:
@@ -158,22 +146,11 @@ def test_invalid_reranking_is_refused(
     assert message in invalid(ask, question="pump", rerankingConfiguration=configuration)
 
 
-def test_implicit_filter_is_accepted_without_effect(ask: Ask) -> None:
-    results = ask("What is greased in Rome?", implicitFilterConfiguration=implicit(CITY))
+@holds("request.not-simulated")
+def test_implicit_filter_is_refused(ask: Ask) -> None:
+    city = {"key": "city", "type": "STRING", "description": "Where it is, such as `Rome`."}
+    implicit = {"modelArn": HAIKU, "metadataAttributes": [city]}
 
-    assert set(keys(results)) == {f"{name}.txt" for name in PUMPS}
+    message = invalid(ask, question="pump", implicitFilterConfiguration=implicit)
 
-
-@holds("implicit-filter.model")
-@pytest.mark.parametrize(
-    ("configuration", "message"),
-    [
-        (implicit(CITY, model=HAIKU.replace(CLAUDE, "amazon.nova-pro-v1:0")), "can't generate"),
-        (implicit(CITY, model="not an ARN"), "modelArn"),
-        (implicit(*[CITY] * 26), "metadataAttributes"),
-    ],
-)
-def test_invalid_implicit_filter_is_refused(
-    ask: Ask, configuration: dict[str, Any], message: str
-) -> None:
-    assert message in invalid(ask, question="pump", implicitFilterConfiguration=configuration)
+    assert "does not offer implicit filters" in message

@@ -8,7 +8,7 @@ REFUSED = (
     " metadataConfigurations, resource policies, KMS keys, storage for media, media extraction,"
     " embeddingModelType CUSTOM, filters of a connector other than inclusionPrefixes,"
     " AgenticRetrieveStream, GetDocumentContent, inspection of access lists",
-    "Retrieve: userContext, images, additionalModelRequestFields of a reranking model",
+    "Retrieve: userContext, implicit filters, images, additionalModelRequestFields of a reranking model",
     "RetrieveAndGenerate and RetrieveAndGenerateStream",
     "Converse and ConverseStream: content other than text and tools; tools that AWS runs; prompt"
     " resources; guardrails beside a stream; additionalModelRequestFields,"
@@ -36,8 +36,6 @@ DIFFERENCES = {
         "the chunk itself, except for HIERARCHICAL chunks"
     ),
     "reranking models": "half the local model's similarity, half the share of the question's words",
-    "the model that makes implicit filters": "the configuration is checked, and no filter is made:"
-    " the search finds what it finds without",
     "the model that detects denied topics": "nearness of embeddings, in English; AWS will judge"
     " single texts otherwise (accuracy: simulator/tests/test_topics.py)",
     "the score below which a managed knowledge base drops results": "none is dropped; AWS documents"

@@ -125,17 +125,6 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-# A foundation model, or a cross-region inference profile.
-_MODEL = re.compile(r"(?:.*/)?(?:[a-z-]+\.)?anthropic\.claude-[^/]+")
-
-
-def check_implicit(configuration: dict[str, Any]) -> None:
-    """Raise ServiceError for a model that makes no filters; the API model checks the rest."""
-    model = configuration["modelArn"]
-    if not _MODEL.fullmatch(model):
-        raise rules.IMPLICIT_FILTER_MODEL.broken(model=model)
-
-
 # Retrieve's managedSearchConfiguration.
 
 _CANDIDATES = 200  # nearest passages, which are then scored by the question's words
@@ -199,8 +188,8 @@ class Retrieval:
         condition = search.get("filter")
         if condition is not None:
             metadata_filters.check(condition, metadata_filters.S3_VECTORS)
-        if implicit := search.get("implicitFilterConfiguration"):
-            check_implicit(implicit)
+        if search.get("implicitFilterConfiguration"):
+            raise rules.NOT_SIMULATED.broken(what="implicit filters")
         if reranking := search.get("rerankingConfiguration"):
             self.reranking.check(reranking)
 

@@ -146,12 +146,6 @@ RERANKING_FIELDS = rule(
     message="selectionMode SELECTIVE needs either fieldsToInclude or fieldsToExclude, and ALL takes"
     " neither",
 )
-IMPLICIT_FILTER_MODEL = rule(
-    "implicit-filter.model",
-    "Anthropic's Claude models make implicit filters",
-    "guide; text assumed",
-    message="The model {model} can't generate filters. Choose a Claude model of Anthropic.",
-)
 RERANK_STAND_IN = rule(
     "rerank.stand-in",
     "a relevance is half the similarity of the local model, half the share of the question's words"
