@@ -113,7 +113,7 @@ def test_passage_has_its_source_and_can_be_filtered_by_it(cities: Cities) -> Non
     assert cities.search("city", filter=of_vector) == []
 
 
-@holds("managed.search-configuration", "retrieve.managed-configuration", "managed.user-context")
+@holds("managed.search-configuration", "retrieve.managed-configuration")
 def test_search_configuration_must_match_kind_and_user_context_is_refused(
     cities: Cities,
 ) -> None:
@@ -127,7 +127,7 @@ def test_search_configuration_must_match_kind_and_user_context_is_refused(
 
     assert "vectorSearchConfiguration is not supported for managed" in here
     assert "managedSearchConfiguration is not supported for vector" in elsewhere.refusal()
-    assert "does not offer userContext, nor data sources with aclEnabled" in for_her
+    assert "does not offer userContext" in for_her
     assert len(retrieve(**request)["retrievalResults"]) == 4
 
 

@@ -140,7 +140,7 @@ def test_invalid_request_is_refused(cities: Cities, changes: dict[str, Any]) -> 
     assert missing["Code"] == "ResourceNotFoundException"
 
 
-@holds("retrieve.hybrid", "retrieve.user-context")
+@holds("retrieve.hybrid", "request.not-simulated")
 def test_hybrid_search_and_user_context_are_refused_on_s3_vectors(cities: Cities) -> None:
     semantic, hybrid = (
         {"vectorSearchConfiguration": {"overrideSearchType": kind}}
@@ -152,7 +152,7 @@ def test_hybrid_search_and_user_context_are_refused_on_s3_vectors(cities: Cities
 
     assert len(cities.retrieve(retrievalConfiguration=semantic)["retrievalResults"]) == 5
     assert both.startswith("HYBRID search type is not supported for search operation on index")
-    assert "userContext on a VECTOR knowledge base" in user
+    assert "does not offer userContext" in user
 
 
 @holds("retrieve.guardrail")

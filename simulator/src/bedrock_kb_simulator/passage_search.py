@@ -150,7 +150,7 @@ class Retrieval:
         """Answer Retrieve, under a guardrail if one is named: rule retrieve.guardrail."""
         home = knowledge_base(self.store, parameters["knowledgeBaseId"])
         if parameters.get("userContext"):
-            raise (rules.MANAGED_USER_CONTEXT if is_managed(home) else rules.USER_CONTEXT).broken()
+            raise rules.NOT_SIMULATED.broken(what="userContext")
         query = parameters["retrievalQuery"]
         if query.get("image") or query.get("type") == "IMAGE":
             raise rules.NOT_SIMULATED.broken(what="images in Retrieve")

@@ -329,9 +329,3 @@ MANAGED_DOCUMENT_ID = rule(
     "a result has a documentId: the object's URI, or the CUSTOM document's id",
     "model for the member; what stands in it is assumed",
 )
-MANAGED_USER_CONTEXT = rule(
-    "managed.user-context",
-    "userContext is for data sources with aclEnabled; those are not simulated, and neither is it",
-    "guide for what it is for; refusing, and the text, assumed",
-    message="The local simulator does not offer userContext, nor data sources with aclEnabled.",
-)

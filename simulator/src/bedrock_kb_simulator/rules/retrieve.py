@@ -23,14 +23,6 @@ HYBRID_SEARCH = rule(
     "observed, several times, with this text; the guide has it that such a query is semantic",
     message="HYBRID search type is not supported for search operation on index {knowledge_base}.",
 )
-USER_CONTEXT = rule(
-    "retrieve.user-context",
-    "userContext is for data sources of MANAGED knowledge bases with access lists; AWS doesn't"
-    " document its effect on a VECTOR one, so it is refused there",
-    "guide for what it is for; refusing, and the text, assumed",
-    message="The local simulator does not offer userContext on a VECTOR knowledge base, of which"
-    " AWS does not say what it does with it.",
-)
 # One user measured customDocumentLocation, and didn't say how the content was given: README of
 # ballerinax ai.aws.bedrock, 2026-09. A result's location has room for either.
 CUSTOM_LOCATION = rule(
