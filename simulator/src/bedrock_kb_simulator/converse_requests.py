@@ -20,29 +20,6 @@ from bedrock_kb_simulator.conversation_parts import (
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.models import TITAN
 
-# Cache points: accepted where AWS accepts them; nothing is cached.
-
-_CACHES = re.compile(r"anthropic\.claude-(?!3-(?:haiku|sonnet|opus)|v2|instant)|amazon\.nova")
-_ANY_MODEL = "application-inference-profile/"
-
-
-def check_cache_points(parameters: Mapping[str, Any]) -> None:
-    """Raise ServiceError for invalid cache points: rules converse.cache, cache-unsupported."""
-    count = sum("cachePoint" in block for block in _cacheable(parameters))
-    model = parameters["modelId"]
-    if count and _ANY_MODEL not in model and not _CACHES.search(model):
-        raise rules.CACHE_UNSUPPORTED.broken()
-    if count > rules.CACHE_POINTS.limit:
-        raise rules.CACHE_POINTS.broken(count=count)
-
-
-def _cacheable(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from parameters.get("system") or ()
-    yield from (parameters.get("toolConfig") or {}).get("tools") or ()
-    for message in parameters.get("messages") or ():
-        yield from message["content"]
-
-
 _WITHOUT_TEMPERATURE = re.compile(r"anthropic\.claude-opus-(?:4-[78]|5)")
 
 
@@ -125,7 +102,6 @@ _UNSIMULATED = (
 def conversation_of(parameters: Parameters) -> Conversation:
     """Return the conversation of a request. Raises ServiceError."""
     _refuse_unsimulated(parameters)
-    check_cache_points(parameters)
     check_temperature(parameters)
     turns = _turns(parameters.get("messages") or [])
     prompt = "\n".join(_system(parameters.get("system") or []))

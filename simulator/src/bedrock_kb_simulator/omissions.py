@@ -54,7 +54,7 @@ DIFFERENCES = {
     " S3 Vectors' request rates and 20 MiB per request": "not enforced",
     "a guardrail's creation, or its use elsewhere": "READY at once, deleted at once",
     "deleting a VECTOR knowledge base": "gone at once",
-    "prompt caching": "cache points are accepted where the model accepts them; nothing is cached",
+    "prompt caching": "cache points are accepted from every model; nothing is cached",
     "limits of single models on tools (text and results in one turn, schemas, hyphens in names)": (
         "accepted, as by the more capable models"
     ),

@@ -210,28 +210,11 @@ SCRIPT_QUOTE = rule(
 )
 
 
-# Cache points in messages of Converse.
-#
-# Texts that are *observed* are quoted in public reports: vercel/ai#20365, maximhq/bifrost#5817,
-# maximhq/bifrost#7072, aws-samples/generative-ai-use-cases#1671 and #1685,
-# strands-agents/harness-sdk#1807 and #3019.
-
 CACHE_POINTS = rule(
     "converse.cache",
-    "cache points are accepted in messages, system prompts and tools of models that cache"
-    " (Claude from 3.5, Nova, any model behind an inference profile), up to this number in a"
-    " request; nothing is cached: the tokens read from and written to the cache are 0",
-    "guide for the number; text assumed",
-    value=4,
-    message="A maximum of {limit} cache points may be provided. Found {count}.",
-)
-CACHE_UNSUPPORTED = rule(
-    "converse.cache-unsupported",
-    "cache points for another model",
-    "observed",
-    error="AccessDeniedException",
-    message="You invoked an unsupported model or your request did not allow prompt caching. See the"
-    " documentation for more information.",
+    "cache points are accepted in messages, system prompts and tools, of every model and in any"
+    " number; nothing is cached: the tokens read from and written to the cache are 0",
+    "model for the members; that every model takes them is the simulator's",
 )
 TEMPERATURE_DEPRECATED = rule(
     "converse.temperature-deprecated",
