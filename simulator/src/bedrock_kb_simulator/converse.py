@@ -43,9 +43,7 @@ class ConversationGuard:
         began = time.monotonic()
         verdict = self.guard.judge(text, side)
         milliseconds = int((time.monotonic() - began) * 1000)
-        found = assessment(
-            verdict, text, milliseconds=milliseconds, full=self.trace == "enabled_full"
-        )
+        found = assessment(verdict, text, milliseconds=milliseconds)
         if side is Side.INPUT:
             self._traced["inputAssessment"] = {self.identifier: found}
         else:
@@ -67,6 +65,8 @@ def conversation_guard(screening: Screening, named: dict[str, Any]) -> Conversat
     """Return the guard of a guardrailConfig; raises ServiceError for a missing guardrail."""
     if named.get("streamProcessingMode", "sync") != "sync":
         raise rules.NOT_SIMULATED.broken(what="guardrails beside a stream (streamProcessingMode)")
+    if named.get("trace") == "enabled_full":
+        raise rules.NOT_SIMULATED.broken(what="the trace enabled_full of a guardrail")
     identifier = named.get("guardrailIdentifier") or ""
     version = named.get("guardrailVersion") or ""
     if not identifier and not version:

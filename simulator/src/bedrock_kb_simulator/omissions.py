@@ -19,7 +19,7 @@ REFUSED = (
     "Textract: operations other than DetectDocumentText; S3Object",
     "guardrails: content filters, sensitive information, contextual grounding, automated reasoning,"
     " AWS's profanity list, the STANDARD tier, cross-region profiles, KMS keys; images and"
-    " qualifiers in ApplyGuardrail",
+    " qualifiers in ApplyGuardrail, its outputScope FULL, and the trace enabled_full",
 )
 # Behaviour of AWS, and the simulator's replacement.
 DIFFERENCES = {

@@ -177,10 +177,9 @@ def _pieces(text: str) -> list[str]:
 _UNIT = 1000  # characters of a text unit, by which AWS counts and charges
 
 
-def assessment(verdict: Verdict, text: str, *, milliseconds: int, full: bool) -> dict[str, Any]:
-    """Return the findings, and with `full` also other topics: rule guardrail.output-scope."""
+def assessment(verdict: Verdict, text: str, *, milliseconds: int) -> dict[str, Any]:
     words = [each for each in verdict.words or () if each.detected]
-    topics = [each for each in verdict.topics or () if each.detected or full]
+    topics = [each for each in verdict.topics or () if each.detected]
     metrics = {"guardrailProcessingLatency": milliseconds, **usage_members(verdict, text)}
     answer: dict[str, Any] = {"invocationMetrics": metrics}
     if topics:
@@ -224,6 +223,8 @@ class GuardrailApplication:
     arns: Arns
 
     def apply(self, parameters: Parameters) -> Parameters:
+        if parameters.get("outputScope") == "FULL":
+            raise rules.NOT_SIMULATED.broken(what="outputScope FULL of ApplyGuardrail")
         began = time.monotonic()
         identifier, version = parameters["guardrailIdentifier"], parameters["guardrailVersion"]
         guard = self.screening.guard(identifier, version)
@@ -232,9 +233,8 @@ class GuardrailApplication:
         text = "\n".join(_texts(parameters["content"]))
         verdict = guard.judge(text, Side(parameters["source"]))
         milliseconds = int((time.monotonic() - began) * 1000)
-        is_full = parameters.get("outputScope") == "FULL"
         assessed = {
-            **assessment(verdict, text, milliseconds=milliseconds, full=is_full),
+            **assessment(verdict, text, milliseconds=milliseconds),
             "appliedGuardrailDetails": self._details(identifier, version),
         }
         return {

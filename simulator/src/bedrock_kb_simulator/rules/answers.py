@@ -42,9 +42,8 @@ CONVERSE_GUARDRAIL = rule(
 CONVERSE_GUARDRAIL_TRACE = rule(
     "converse.guardrail-trace",
     "with trace enabled, the response has the guardrail's findings in question and answer in"
-    " the form of ApplyGuardrail, with enabled_full as with its outputScope FULL; a stream has"
-    " them in its metadata",
-    "model for the shape; that enabled_full is as FULL is assumed",
+    " the form of ApplyGuardrail; a stream has them in its metadata",
+    "model for the shape",
 )
 CONVERSE_GUARDRAIL_MISSING = rule(
     "converse.guardrail-missing",
@@ -281,11 +280,6 @@ GUARDRAIL_TOPICS = rule(
 GUARDRAIL_SWITCHES = rule(
     "guardrail.actions",
     "inputEnabled and outputEnabled switch an entry on one side off; the action NONE only reports",
-    "model",
-)
-GUARDRAIL_SCOPE = rule(
-    "guardrail.output-scope",
-    "outputScope FULL also names the topics that were not found, and no words",
     "model",
 )
 GUARDRAIL_UNKNOWN = rule(
