@@ -27,7 +27,6 @@ _SOURCES = ("model", "quotas", "guide", "documentation", "observed", "assumed")
 AREAS = {
     "rate": "requests per second of each operation, and the burst",
     "request": "signatures, validation, client tokens, errors that any call can meet",
-    "model": "lengths, patterns and ranges in botocore's service model",
     "tags": "number and names of tags",
     "knowledge-base": "creation, quota, the index it needs",
     "data-source": "creation, replacement, deletion and its failures",

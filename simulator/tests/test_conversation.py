@@ -138,4 +138,6 @@ def test_missing_or_async_guardrail_is_refused_and_empty_id_means_none(
         assert "does not exist" in message
     streaming = invalid(asked.converse_stream, **request(guardrailConfig=beside))
     assert "streamProcessingMode" in streaming
+    fully = {**named, "trace": "enabled_full"}
+    assert "enabled_full" in invalid(asked.converse, **request(guardrailConfig=fully))
     assert "trace" not in asked.converse(**request(guardrailConfig=none))

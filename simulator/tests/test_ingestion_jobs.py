@@ -174,7 +174,6 @@ def test_job_keeps_2048_failure_reasons() -> None:
     assert tally.statistics()["numberOfDocumentsFailed"] == 2049
 
 
-@holds("model.job-filter")
 def test_jobs_are_listed_newest_first_or_as_requested(world: World) -> None:
     pair = world.pair()
     first, second = (world.sync(*pair)["ingestionJobId"] for _ in range(2))

@@ -8,7 +8,8 @@ REFUSED = (
     " metadataConfigurations, resource policies, KMS keys, storage for media, media extraction,"
     " embeddingModelType CUSTOM, filters of a connector other than inclusionPrefixes,"
     " AgenticRetrieveStream, GetDocumentContent, inspection of access lists",
-    "Retrieve: userContext, implicit filters, images, additionalModelRequestFields of a reranking model",
+    "Retrieve: userContext, implicit filters, images, additionalModelRequestFields of a reranking"
+    " model",
     "RetrieveAndGenerate and RetrieveAndGenerateStream",
     "Converse and ConverseStream: content other than text and tools; tools that AWS runs; prompt"
     " resources; guardrails beside a stream; additionalModelRequestFields,"
