@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ import pytest
 from bedrock_kb_simulator.parser_child import ParserChild
 from bedrock_kb_simulator.parser_process import _ocr_pages
 from bedrock_kb_simulator.parsing import ChildParser
-from bedrock_kb_simulator.rules import PARSE_FILES
 from bedrock_kb_simulator.service_errors import Unindexable
 from simulator.tests import files
 from simulator.tests.holding import holds
@@ -164,30 +162,6 @@ def test_missing_ocr_package_is_named(
     [answer] = _ocr_pages(scan, "scan.pdf")
 
     assert answer["error"].startswith("reading images requires the package rapidocr: ")
-
-
-@holds("parse.files")
-def test_file_over_the_parsers_limit_waits_for_the_next_job(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    knowledge_base, source = world.pair(vectorIngestionConfiguration=BY_MODEL)
-    for number in range(3):
-        world.put(f"{number}.pdf", files.pdf(f"Report number {number}."))
-    world.put("notes.txt", "No parser need look at this.")
-    with monkeypatch.context() as fewer:
-        two = replace(PARSE_FILES, value=2)
-        fewer.setattr("bedrock_kb_simulator.rules.PARSE_FILES", two)
-
-        first = world.sync(knowledge_base, source)
-    statuses = world.statuses(knowledge_base, source)
-    second = world.sync(knowledge_base, source)
-
-    assert PARSE_FILES.limit == 1_000
-    assert statuses["2.pdf"] == "FAILED"
-    assert first["statistics"]["numberOfNewDocumentsIndexed"] == 3
-    assert "MaximumFilesSupported: 1000 files" in first["failureReasons"][0]
-    assert second["statistics"]["numberOfDocumentsSkipped"] == 3
-    assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
 
 
 @holds("parse.configuration", "parse.managed", "request.not-simulated")

@@ -50,8 +50,8 @@ DIFFERENCES = {
     " lost its permissions",
     "vector bucket policies": "kept, but only Deny is enforced, with no condition other than"
     " aws:PrincipalArn, never for the account's root, and only with `--sts-endpoint`",
-    "quotas on 10 TB per managed knowledge base, 30 MB of text per file, 5,000,000 files and 100 GB"
-    " per job, InvokeModel's and Converse's requests per minute, guardrails' text units per second,"
+    "quotas on 10 TB per managed knowledge base, 30 MB of text per file, 5,000,000 files, 100 GB and"
+    " 1,000 files to parse per job, InvokeModel's and Converse's requests per minute, guardrails' text units per second,"
     " S3 Vectors' request rates and 20 MiB per request": "not enforced",
     "a guardrail's creation, or its use elsewhere": "READY at once, deleted at once",
     "deleting a VECTOR knowledge base": "gone at once",

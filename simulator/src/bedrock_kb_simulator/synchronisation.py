@@ -8,17 +8,16 @@ another process) overlaps with embedding the current ones (rule job.at-a-time).
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import BackgroundTask, Clock, Signal
-from bedrock_kb_simulator.bucket_objects import OF_MANAGED, SUFFIX, S3Object, SidecarTooLarge
+from bedrock_kb_simulator.bucket_objects import SUFFIX, S3Object, SidecarTooLarge
 from bedrock_kb_simulator.connectors import Source
 from bedrock_kb_simulator.document_records import INDEXED
 from bedrock_kb_simulator.indexing import Destination, Draft, Indexing
-from bedrock_kb_simulator.ingestion_settings import VectorIngestion
 from bedrock_kb_simulator.service_errors import Stopped, Unindexable
 from bedrock_kb_simulator.store import Row
 
@@ -117,18 +116,6 @@ class Change:
         return self.before is not None and self.before["etag"] == self.found.etag
 
 
-def too_many_to_parse(changes: Sequence[Change], ingestion: VectorIngestion) -> frozenset[str]:
-    """Return the URIs of files over the parser's limit for one job: rule parse.files."""
-    if ingestion.bounds is OF_MANAGED:
-        return frozenset()  # its own parser has no such limit
-    parsed = [
-        change.uri
-        for change in changes
-        if ingestion.is_seen(change.found.format) and not change.only_sidecar_changed
-    ]
-    return frozenset(parsed[rules.PARSE_FILES.limit :])
-
-
 _AHEAD = 4  # documents read before the embedder needs them
 
 Ahead = Iterator[tuple[Change, BackgroundTask[Draft | None]]]
@@ -146,7 +133,6 @@ class Synchronisation:
     stop: Signal
     report: Callable[[Tally], None]
     tally: Tally = field(default_factory=Tally)
-    _too_many: frozenset[str] = frozenset()
     _unsettled: dict[str, Change] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -179,7 +165,6 @@ class Synchronisation:
         ]
         self._count(changes)
         unsettled = [change for change in changes if not change.is_settled]
-        self._too_many = too_many_to_parse(unsettled, self.destination.ingestion)
         return unsettled, self.source.deletable(list(known), total=before)
 
     def _count(self, changes: list[Change]) -> None:
@@ -227,8 +212,6 @@ class Synchronisation:
         """Return the parsed document, or None if only its sidecar changed."""
         if change.only_sidecar_changed:
             return None
-        if change.uri in self._too_many:
-            raise Unindexable(rules.PARSE_FILES.message)
         return self.indexing.drafts.read(self.destination.ingestion, change.found, change.sidecar)
 
     def _settle(self, change: Change, reading: BackgroundTask[Draft | None]) -> None:

@@ -377,15 +377,6 @@ PARSE_FALLBACK = rule(
     " parser",
     "model",
 )
-PARSE_FILES = rule(
-    "parse.files",
-    "a model or Bedrock Data Automation parses at most 1,000 files in a job; the others fail,"
-    " and the next job retries them",
-    "quotas; that the job goes on without them is assumed, text too",
-    value=1_000,
-    message="Ignored {count} files as the number of files to parse was larger than service limit"
-    " of MaximumFilesSupported: 1000 files.",
-)
 PARSING_CONFIGURATION = rule(
     "parse.configuration",
     "BEDROCK_FOUNDATION_MODEL needs bedrockFoundationModelConfiguration, which names the model",
