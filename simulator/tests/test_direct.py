@@ -24,8 +24,6 @@ from simulator.tests.world import (
     refused,
 )
 
-# Minutes of embedding; as many bytes as the parser reads in no time.
-LONG = "".join(f"{row},{row * 7919 % 10007}\n" for row in range(60_000))
 OF_S3 = {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}}
 BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
 
@@ -144,22 +142,6 @@ def test_only_an_ignored_document_has_a_reason(world: World) -> None:
     reasons = {name: each.get("statusReason") for name, each in found.items()}
     assert reasons.pop("ignored") == "Ignored 1 files as their file format was not supported."
     assert set(reasons.values()) == {None}
-
-
-@holds("document.object-gone")
-def test_document_whose_object_is_deleted_fails_and_next_is_indexed(
-    world_at: Callable[..., World],
-) -> None:
-    world = world_at(100, patient=True)
-    key = custom(world)
-    long = by_location("long", world.put("long.csv", LONG), a="b")
-    ingest(world, key, long, inline("next", "T", a="b"))
-    eventually(lambda: status(world, key, "long") == "IN_PROGRESS")
-
-    world.drop("long.csv")
-
-    statuses = {"long": "FAILED", "next": "INDEXED"}
-    eventually(lambda: {name: status(world, key, name) for name in statuses} == statuses)
 
 
 @holds("document.work")

@@ -188,14 +188,6 @@ class S3Objects:
         return self._connect()
 
 
-def object_exists(objects: Objects, uri: str | None) -> bool:
-    """Return True if the object still exists, or the content came with a request (no URI)."""
-    try:
-        return uri is None or objects.find(*bucket_and_key(uri)) is not None
-    except ObjectMissing:
-        return False
-
-
 def connect(endpoint: str, region: str, key: str | None) -> Any:
     """Return a client with the environment's credentials, or with `key` as id and secret."""
     import boto3  # noqa: PLC0415 - loaded when the first job needs it

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TypeVar
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.assumptions import CustomTells
@@ -15,7 +14,6 @@ from bedrock_kb_simulator.bucket_objects import (
     Objects,
     S3Object,
     format_of,
-    object_exists,
     parse_sidecar,
 )
 from bedrock_kb_simulator.chunk_strategies import Chunk
@@ -34,9 +32,6 @@ from bedrock_kb_simulator.vectors import Passage, Vectors, new_key
 
 # Limits of long work: thousands of passages take a laptop minutes.
 
-T = TypeVar("T")
-
-_CHECK_INTERVAL = 50  # passages between two checks of the object
 _CHARACTERS = 2000  # a longer passage counts as several
 
 
@@ -47,22 +42,6 @@ def limited(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         work += 1 + len(each.text) // _CHARACTERS
         if work > rules.DOCUMENT_WORK.limit:
             raise Unindexable(rules.DOCUMENT_WORK.message)
-        yield each
-
-
-def until_stopped(
-    passages: Iterable[T], *, exists: Callable[[], bool], stop: Signal
-) -> Iterator[T]:
-    """
-    Yield a document's passages until it is stopped or its object is gone.
-
-    Raises Stopped or Unindexable (rule document.object-gone).
-    """
-    for number, each in enumerate(passages):
-        if stop.is_set():
-            raise Stopped
-        if number and number % _CHECK_INTERVAL == 0 and not exists():
-            raise Unindexable(rules.FILE_UNREADABLE.message)
         yield each
 
 
@@ -184,17 +163,16 @@ class Indexing:
         }
         if kind is Kind.REFUSED:
             refusals = {key: refusal_text(rules.FILTERABLE_METADATA_SIZE, key) for key in refusals}
-        exists = partial(object_exists, self.drafts.objects, draft.uri)
-        preamble = draft.attributes.preamble()
+        preamble, embed = draft.attributes.preamble(), self._embedding(stop)
         passages = [
             Passage(
                 key=key,
                 text=chunk.text,
                 parent=chunk.parent,
                 preamble=preamble,
-                vector=self.embedder.embed(preamble + chunk.text),
+                vector=embed(preamble + chunk.text),
             )
-            for key, chunk in until_stopped(keyed, exists=exists, stop=stop)
+            for key, chunk in keyed
             if refusals[key] is None
         ]
         outcome = _outcome(refusals, "PARTIALLY_INDEXED")
@@ -257,7 +235,7 @@ class Indexing:
             self.records.forget(destination.data_source_id, identifier)
 
     def _embedding(self, stop: Signal) -> Callable[[str], Vector]:
-        """Return the embedding for semantic chunking; it raises Stopped or Unindexable."""
+        """Return the embedding of a document's texts; it raises Stopped or Unindexable."""
         numbers = count(1)
 
         def embedded(text: str) -> Vector:

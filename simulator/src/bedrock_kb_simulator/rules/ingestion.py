@@ -187,12 +187,6 @@ DOCUMENT_WORK = rule(
     message="Ignored {count} files as they have more than 5,000 passages, which is the most that"
     " the local simulator embeds of a file (AWS takes more). Cut the file into smaller ones.",
 )
-OBJECT_GONE = rule(
-    "document.object-gone",
-    "a document whose object is deleted during indexing becomes FAILED soon after, so that a"
-    " laptop doesn't spend minutes on it",
-    "assumed: AWS says neither when it reads an object nor whether it can be stopped",
-)
 WRONG_IDENTIFIER = rule(
     "document.identifier",
     "an identifier is of its data source's type",
