@@ -27,7 +27,7 @@ _SOURCES = ("model", "quotas", "guide", "documentation", "observed", "assumed")
 AREAS = {
     "rate": "requests per second of each operation, and the burst",
     "request": "signatures, validation, client tokens, errors that any call can meet",
-    "tags": "number and names of tags",
+    "tags": "names of tags, and their changes",
     "knowledge-base": "creation, quota, the index it needs",
     "data-source": "creation, replacement, deletion and its failures",
     "models": "the list of foundation models",

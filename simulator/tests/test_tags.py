@@ -10,8 +10,6 @@ import pytest
 from simulator.tests.holding import holds
 from simulator.tests.world import World, guardrail_request, invalid, knowledge_base_request, refused
 
-FIFTY = {f"key-{number}": "value" for number in range(50)}
-
 
 @dataclass(frozen=True)
 class Tagged:
@@ -81,20 +79,15 @@ Make = Callable[[World, dict[str, str]], Tagged]
 
 
 @pytest.mark.parametrize("make", MAKE, ids=lambda make: make.__name__)
-@holds("tags.changed", "tags.most", "tags.most-of-guardrail", "tags.most-of-vectors")
+@holds("tags.changed")
 @holds("tags.reserved", "request.not-found", "vector-bucket.not-found", "index.not-found")
-def test_resource_takes_fifty_tags_and_refuses_reserved_or_missing(
-    world: World, make: Make
-) -> None:
+def test_tags_are_changed_and_reserved_or_missing_refused(world: World, make: Make) -> None:
     resource = make(world, {"mcp-multirag-kb": "true", "team": "birds"})
     made_with = resource.listed()
     resource.tag(team="stones", stage="test")
     resource.untag("mcp-multirag-kb", "never-there")
     changed = resource.listed()
-    resource.untag("team", "stage")
-    resource.tag(**FIFTY)
 
-    over = refused(lambda: resource.tag(one_more="value"))
     at_making = invalid(lambda: make(world, {"AWS:mine": "value"}))
     reserved = invalid(lambda: resource.tag(**{"aws:mine": "value"}))
     elsewhere = resource.arn.replace("us-east-1", "eu-west-1")
@@ -103,12 +96,10 @@ def test_resource_takes_fifty_tags_and_refuses_reserved_or_missing(
 
     assert made_with == {"mcp-multirag-kb": "true", "team": "birds"}
     assert changed == {"team": "stones", "stage": "test"}
-    assert over["Code"].startswith(("ServiceQuotaExceeded", "TooManyTags", "Validation"))
-    assert "50" in over["Message"]
     assert ("AWS:mine" in at_making, "aws:mine" in reserved) == (True, True)
     expected = "NotFoundException" if ":s3vectors:" in resource.arn else "ResourceNotFoundException"
     assert {error["Code"] for error in missing} == {expected}
-    assert resource.listed() == FIFTY
+    assert resource.listed() == changed
 
 
 def test_new_bucket_or_index_of_a_deleted_name_has_no_tags(world: World) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bedrock_kb_simulator import builtin_s3, fault_orders, rules, scripts
+from bedrock_kb_simulator import builtin_s3, fault_orders, scripts
 from bedrock_kb_simulator.access_keys import RootKey
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.aws_clock import Clock
@@ -106,7 +106,7 @@ def _resource_handlers(parts: Components) -> Mapping[str, Handler]:
         clock=clock,
         arns=parts.arns,
         tokens=tokens,
-        tags=Tags(store=store, most=rules.TAGS),
+        tags=Tags(store=store),
         delete_data_sources=deletions.of_knowledge_base,
     )
     bases.resume()
@@ -186,7 +186,7 @@ def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
 
 
 def _guardrail_handlers(parts: Components) -> Mapping[str, Handler]:
-    tags = Tags(store=parts.store, most=rules.GUARDRAIL_TAGS)
+    tags = Tags(store=parts.store)
     guardrails = Guardrails(
         store=parts.store, clock=parts.clock, arns=parts.arns, tokens=parts.tokens, tags=tags
     )
@@ -204,7 +204,7 @@ def _guardrail_handlers(parts: Components) -> Mapping[str, Handler]:
 
 def _vector_handlers(parts: Components) -> Mapping[str, Handler]:
     store, clock, searches = parts.store, parts.clock, parts.text_searches
-    tags = Tags(store=store, most=rules.VECTOR_TAGS)
+    tags = Tags(store=store)
     buckets = VectorBuckets(store=store, clock=clock, arns=parts.arns, tags=tags)
     indexes = VectorIndexes(
         buckets=buckets, searches=searches, forget_index=parts.vectors.forget_index

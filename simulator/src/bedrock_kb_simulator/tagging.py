@@ -13,10 +13,9 @@ Pairs = Iterable[Mapping[str, str]]  # with `key` and `value`
 
 @dataclass(frozen=True, kw_only=True)
 class Tags:
-    """The tags of a service's resources, by ARN; `most` is the rule that limits their number."""
+    """The tags of resources, by ARN."""
 
     store: Store
-    most: rules.Rule
 
     def put(self, arn: str, tags: Mapping[str, str] | Pairs | None) -> None:
         """Add tags or replace their values: rule tags.changed. Raises ServiceError."""
@@ -25,8 +24,6 @@ class Tags:
             if key.lower().startswith("aws:"):
                 raise rules.TAG_RESERVED.broken(key=key)
         with self.store.transaction():
-            if len({**self.of(arn), **added}) > self.most.limit:
-                raise self.most.broken()
             for key, value in added.items():
                 self.store.insert("tags", {"arn": arn, "key": key, "value": value})
 
