@@ -27,10 +27,10 @@ def _fake_credentials() -> Iterator[None]:
 
 @pytest.fixture(scope="package", autouse=True)
 def _room() -> Iterator[None]:
-    """Raise quotas, since all tests share an account."""
+    """Raise a quota, since all tests share an account."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("KNOWLEDGE_BASES_PER_ACCOUNT", "GUARDRAILS_PER_ACCOUNT"):
-            patch.setattr(rules, name, replace(getattr(rules, name), value=10_000))
+        name = "KNOWLEDGE_BASES_PER_ACCOUNT"
+        patch.setattr(rules, name, replace(getattr(rules, name), value=10_000))
         yield
 
 

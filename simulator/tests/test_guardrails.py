@@ -1,12 +1,9 @@
 """Guardrails: creation, versions, validation, and ApplyGuardrail."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator import rules
 from simulator.tests.holding import holds
 from simulator.tests.world import TOPICS, World, guardrail_request, invalid, refused
 
@@ -80,29 +77,6 @@ def test_guardrail_update_keeps_versions_and_deletion_removes_all(
     for version in ({}, {"guardrailVersion": "1"}):
         error = refused(world.bedrock.get_guardrail, **named, **version)
         assert error["Code"] == "ResourceNotFoundException"
-
-
-@holds("guardrail.per-account", "guardrail.versions")
-def test_account_is_limited_to_100_guardrails_of_20_versions_each(
-    world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two stand for the 100."""
-    few = replace(rules.GUARDRAILS_PER_ACCOUNT, value=2)
-    monkeypatch.setattr(rules, "GUARDRAILS_PER_ACCOUNT", few)
-    world = world_at(1)
-    ids = [world.guardrail(words=["heron"]) for _ in range(2)]
-    for _ in range(20):
-        world.bedrock.create_guardrail_version(guardrailIdentifier=ids[0])
-
-    another = refused(world.bedrock.create_guardrail, **guardrail_request(words=["heron"]))
-    version = refused(world.bedrock.create_guardrail_version, guardrailIdentifier=ids[0])
-
-    listed = world.bedrock.list_guardrails()["guardrails"]
-    assert {each["id"] for each in listed} == set(ids)
-    assert another["Code"] == version["Code"] == "ServiceQuotaExceededException"
-    assert another["Message"].endswith("guardrails per account: 2")
-    assert rules.RULES["guardrail.per-account"].limit == 100
-    assert "20" in version["Message"]
 
 
 @holds("guardrail.empty", "request.not-simulated")

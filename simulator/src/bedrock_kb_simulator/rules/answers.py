@@ -1,6 +1,6 @@
 """Converse and guardrails; what scripts refuse; what Bedrock tells of models."""
 
-from bedrock_kb_simulator.rules.rule import conflict, over_quota, rule
+from bedrock_kb_simulator.rules.rule import conflict, rule
 
 CONVERSE_MODEL = rule(
     "converse.model",
@@ -226,13 +226,6 @@ TEMPERATURE_DEPRECATED = rule(
 
 # Guardrails: what can be made, what they look at, and what they do.
 
-GUARDRAILS_PER_ACCOUNT = over_quota(
-    "guardrail.per-account",
-    "100 guardrails per account",
-    "quotas; text assumed",
-    value=100,
-    message="You have reached the maximum number of guardrails per account: {limit}",
-)
 GUARDRAIL_NAME_TAKEN = conflict(
     "guardrail.name-taken",
     "names of guardrails are unique in the account",
@@ -250,12 +243,10 @@ GUARDRAIL_REPLACED = rule(
     "UpdateGuardrail replaces the whole draft; numbered versions don't change",
     "guide for versions; observed that what an update leaves out is gone",
 )
-GUARDRAIL_VERSIONS = over_quota(
+GUARDRAIL_VERSIONS = rule(
     "guardrail.versions",
-    "20 numbered versions per guardrail, counted from 1; a number is not given twice",
-    "quotas; text, and that a deleted number stays unused, assumed",
-    value=20,
-    message="You have reached the maximum number of versions per guardrail: {limit}",
+    "numbered versions are counted from 1; a number is not given twice",
+    "guide; that a deleted number stays unused is assumed",
 )
 GUARDRAIL_DELETED = rule(
     "guardrail.deleted",
