@@ -106,43 +106,35 @@ def test_deletion_protection_stops_a_job_from_deleting_too_much(
 
 
 @holds(
-    "managed.jobs",
     "managed.jobs-per-source",
     "managed.jobs-in-account",
     "managed.direct-or-job",
     "managed.direct-in-account",
     "document.concurrent",
 )
-def test_managed_knowledge_base_runs_one_job_per_data_source_up_to_limit(
+def test_managed_knowledge_base_runs_one_job_per_data_source(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seven stand for 50, which would end before all of them are started."""
-    for name, value in (
-        ("JOBS_PER_MANAGED", 7),
-        ("MANAGED_CREATION", 1),
-        ("MANAGED_SOURCE_CREATION", 1),
-    ):
-        monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=value))
+    for name in ("MANAGED_CREATION", "MANAGED_SOURCE_CREATION"):
+        monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=1))
     monkeypatch.setitem(rules.RATES, "StartIngestionJob", 100.0)
     world = world_at(10, patient=True)
     start, ingest = world.agent.start_ingestion_job, world.agent.ingest_knowledge_base_documents
     knowledge_base, custom = pair(world, CUSTOM)
-    keys = [at(knowledge_base, connected(world, knowledge_base, s3(world))) for _ in range(8)]
+    keys = [at(knowledge_base, connected(world, knowledge_base, s3(world))) for _ in range(7)]
     uri = world.put("a.txt", "Apples are red.")
     document = {"content": {"dataSourceType": "S3", "s3": {"s3Location": {"uri": uri}}}}
 
-    jobs = [start(**key)["ingestionJob"] for key in keys[:7]]
-    again, over = refused(start, **keys[0]), refused(start, **keys[7])
+    jobs = [start(**key)["ingestionJob"] for key in keys]
+    again = refused(start, **keys[0])
     held = invalid(ingest, **keys[0], documents=[document])
     into = at(knowledge_base, custom)
     for number in range(10):
         ingest(**into, documents=[inline(str(number), "text", kind="x")])
     eleventh = invalid(ingest, **into, documents=[inline("10", "text", kind="x")])
 
-    assert again["Code"] == over["Code"] == "ConflictException"
+    assert again["Code"] == "ConflictException"
     assert again["Message"].endswith("ingestion jobs per data source: 1")
-    assert over["Message"].endswith("ingestion jobs per knowledge base: 7")
-    assert rules.RULES["managed.jobs"].limit == 50
     assert {world.job(job)["status"] for job in jobs} <= {"STARTING", "IN_PROGRESS"}
     assert "at least one running ingestion job" in held
     assert "can't exceed (10)" in eleventh

@@ -218,27 +218,20 @@ def test_managed_data_source_takes_no_chunking_and_only_smart_parsing(
     assert create(**smart)["dataSource"]["status"] == "CREATING"
 
 
-@holds("managed.per-account", "managed.data-sources")
-def test_managed_knowledge_bases_and_their_data_sources_are_counted_apart(
+@holds("managed.data-sources")
+def test_data_sources_of_managed_knowledge_bases_have_a_quota_of_their_own(
     world_at: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Managed ones can be created without room for others, up to a limit of their own."""
-    for name, value in (
-        ("KNOWLEDGE_BASES_PER_ACCOUNT", 0),
-        ("MANAGED_PER_ACCOUNT", 1),
-        ("DATA_SOURCES_PER_MANAGED", 2),
-    ):
+    """Managed ones can be created without room for others."""
+    for name, value in (("KNOWLEDGE_BASES_PER_ACCOUNT", 0), ("DATA_SOURCES_PER_MANAGED", 2)):
         monkeypatch.setattr(rules, name, replace(getattr(rules, name), value=value))
     world = world_at(100, patient=True)
     knowledge_base = managed(world)
     for _ in range(2):
         world.agent.create_data_source(**source_request(knowledge_base, CUSTOM))
 
-    second = refused(world.agent.create_knowledge_base, **managed_request())
     third = refused(world.agent.create_data_source, **source_request(knowledge_base, CUSTOM))
 
-    assert second["Code"] == third["Code"] == "ServiceQuotaExceededException"
-    assert second["Message"].endswith("managed knowledge bases per account: 1")
+    assert third["Code"] == "ServiceQuotaExceededException"
     assert third["Message"].endswith(": 2")
-    assert rules.RULES["managed.per-account"].limit == 10_000
     assert rules.RULES["managed.data-sources"].limit == 200

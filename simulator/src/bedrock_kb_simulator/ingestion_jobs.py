@@ -133,9 +133,10 @@ class JobRuns:
         self.store.write(statement, *changes.values(), job)
 
 
+# Rule managed.jobs-in-account.
 _RUNNING = (
     "SELECT count(*) FROM ingestion_jobs j JOIN knowledge_bases k ON k.id = j.knowledge_base_id"  # noqa: S608 - a constant
-    f" WHERE j.{RUNNING}"
+    f" WHERE j.{RUNNING} AND k.index_arn NOT LIKE ?"
 )
 
 
@@ -210,13 +211,7 @@ class IngestionJobs:
             raise (
                 rules.JOBS_PER_SOURCE if realm.is_managed else rules.JOBS_PER_KNOWLEDGE_BASE
             ).broken()
-        here = self.store.count(
-            f"{_RUNNING} AND j.knowledge_base_id = ?", source["knowledge_base_id"]
-        )
-        if realm.is_managed and here >= rules.JOBS_PER_MANAGED.limit:
-            raise rules.JOBS_PER_MANAGED.broken()
-        others = f"{_RUNNING} AND k.index_arn NOT LIKE ?"  # rule managed.jobs-in-account
-        running = self.store.count(others, managed_index("%"))
+        running = self.store.count(_RUNNING, managed_index("%"))
         if not realm.is_managed and running >= rules.JOBS_PER_ACCOUNT.limit:
             raise rules.JOBS_PER_ACCOUNT.broken()
 

@@ -97,13 +97,11 @@ class KnowledgeBases:
 
     def _admit(self, parameters: Parameters) -> None:
         self._refuse_taken(parameters["name"])
-        limit = rules.KNOWLEDGE_BASES_PER_ACCOUNT
         alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn NOT LIKE ?"
-        if is_managed_request(parameters):
-            limit = rules.MANAGED_PER_ACCOUNT
-            alike = "SELECT count(*) FROM knowledge_bases WHERE index_arn LIKE ?"
-        if self.store.count(alike, managed_index("%")) >= limit.limit:
-            raise limit.broken()
+        present = self.store.count(alike, managed_index("%"))
+        most = rules.KNOWLEDGE_BASES_PER_ACCOUNT
+        if not is_managed_request(parameters) and present >= most.limit:
+            raise most.broken()
 
     def _refuse_taken(self, name: str) -> None:
         if self.store.row("SELECT 1 FROM knowledge_bases WHERE name = ?", name):

@@ -53,8 +53,8 @@ DIFFERENCES = {
     "quotas on 10 TB per managed knowledge base, 10,000 of them, and 50 jobs in one; 30 MB of text"
     " per file; 5,000,000 files, 100 GB and 1,000 files to parse per job; InvokeModel's and"
     " Converse's requests per minute; 100 guardrails, 20 versions of one, and their text units per"
-    " second; 50 tags of a resource; S3 Vectors' request rates, 20 MiB per request and 1 MB per page"
-    " of ListVectors": "not enforced",
+    " second; 50 tags of a resource; S3 Vectors' request rates, 20 MiB per request and 1 MB on a"
+    " page of ListVectors": "not enforced",
     "a guardrail's creation, or its use elsewhere": "READY at once, deleted at once",
     "deleting a VECTOR knowledge base": "gone at once",
     "prompt caching": "cache points are accepted from every model; nothing is cached",

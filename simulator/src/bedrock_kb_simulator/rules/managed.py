@@ -23,13 +23,6 @@ MANAGED_NOT_ACTIVE = conflict(
     "assumed",
     message="Knowledge base {id} is not ACTIVE: {status}",
 )
-MANAGED_PER_ACCOUNT = over_quota(
-    "managed.per-account",
-    "10,000 managed knowledge bases per account, apart from the 100 others",
-    "quotas (an earlier page said 1,000); text assumed, and that they are counted apart",
-    value=10_000,
-    message="You have reached the maximum number of managed knowledge bases per account: {limit}",
-)
 MANAGED_STORAGE = rule(
     "managed.storage",
     "a managed knowledge base has no storageConfiguration, in requests and in answers; its vectors"
@@ -155,18 +148,10 @@ MANAGED_PARSING = rule(
     " no more formats than of others; text assumed",
     message="The parsing strategy {strategy} is not supported for managed knowledge bases",
 )
-JOBS_PER_MANAGED = conflict(
-    "managed.jobs",
-    "50 jobs at a time in a managed knowledge base, one in each data source",
-    "quotas for 50; of one per data source the row of the others; texts assumed",
-    value=50,
-    message="You have reached the maximum number of concurrent ingestion jobs per knowledge base: "
-    "{limit}",
-)
 JOBS_PER_SOURCE = conflict(
     "managed.jobs-per-source",
-    "one job at a time for a data source",
-    "quotas, in the row of the others; text assumed after that of the knowledge base",
+    "one job at a time for a data source of a managed knowledge base, and any number in the whole",
+    "quotas, in the row of the others (50 in the whole); text assumed after that of a knowledge base",
     value=1,
     message="You have reached the maximum number of concurrent ingestion jobs per data source: "
     "{limit}",
