@@ -133,17 +133,6 @@ def test_keys_are_listed_in_pages_and_segments_refused(world: World) -> None:
     assert "segmentCount" in invalid(lists, indexArn=arn, segmentCount=4, segmentIndex=0)
 
 
-@holds("vectors.page-bytes")
-def test_page_ends_at_a_megabyte(world: World) -> None:
-    arn = world.index(dimension=2, non_filterable=["text"])
-    put(world, arn, 120, text="x" * 10_000)
-
-    first = world.s3vectors.list_vectors(indexArn=arn, returnMetadata=True)
-
-    assert 95 < len(first["vectors"]) < 105
-    assert first["nextToken"]
-
-
 @holds("vector.metadata-*", "vector.dimension", "vector.[vz]*", "vector.filterable-size")
 @pytest.mark.parametrize(
     ("vector", "says"),

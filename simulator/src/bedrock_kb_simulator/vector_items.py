@@ -1,6 +1,6 @@
 """S3 Vectors' Put-, Get-, List-, Delete- and QueryVectors."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,24 +151,15 @@ class VectorItems:
         return {"vectors": [self._response_item(found[key], index, parameters) for key in keys]}
 
     def list(self, parameters: Parameters) -> Parameters:
-        """List vectors by key; a page ends when full or over the limit in bytes."""
+        """List vectors by key."""
         index = index_in(self.indexes.row(parameters))
         if parameters.get("segmentCount") is not None:
             raise rules.NOT_SIMULATED.broken(what="segmentCount of ListVectors")
         most = parameters.get("maxResults") or rules.LIST_PAGE.limit
-        vectors: list[dict[str, Any]] = []
-        last, size = "", 0
-        for row in self._rows_after(index, position(parameters.get("nextToken"))):
-            if len(vectors) == most or size > rules.LIST_BYTES.limit:
-                return {"vectors": vectors, "nextToken": token_of(last)}
-            vectors.append(self._response_item(row, index, parameters))
-            last = row["key"]
-            size += (
-                len(last)
-                + 4 * index.dimension
-                + len(dumped(metadata_in(row, self.own_keys)).encode())
-            )
-        return {"vectors": vectors}
+        rows = self._rows_after(index, position(parameters.get("nextToken")), most + 1)
+        more = {"nextToken": token_of(rows[most - 1]["key"])} if len(rows) > most else {}
+        listed = [self._response_item(row, index, parameters) for row in rows[:most]]
+        return {"vectors": listed, **more}
 
     def delete(self, parameters: Parameters) -> Parameters:
         """Delete vectors, whoever wrote them; an unknown key is no error."""
@@ -221,21 +212,17 @@ class VectorItems:
             now,
         )
 
-    def _rows_after(self, index: Index, key: str) -> Iterator[Row]:
+    def _rows_after(self, index: Index, key: str, limit: int) -> Sequence[Row]:
         now = self.clock.after(0)
-        while True:
-            rows = self.store.rows(
-                f"SELECT * FROM vectors WHERE index_arn = ? AND key > ? AND {_VISIBLE}"  # noqa: S608 - a constant
-                " ORDER BY key LIMIT 1000",
-                index.arn,
-                key,
-                now,
-                now,
-            )
-            yield from rows
-            if len(rows) < 1000:
-                return
-            key = rows[-1]["key"]
+        return self.store.rows(
+            f"SELECT * FROM vectors WHERE index_arn = ? AND key > ? AND {_VISIBLE}"  # noqa: S608 - a constant
+            " ORDER BY key LIMIT ?",
+            index.arn,
+            key,
+            now,
+            now,
+            limit,
+        )
 
     def _response_item(self, row: Row, index: Index, parameters: Parameters) -> dict[str, Any]:
         shown: dict[str, Any] = {"key": row["key"]}

@@ -122,12 +122,6 @@ VECTOR_SIZE = rule(
 LIST_PAGE = rule(
     "vectors.page", "ListVectors has 500 vectors on a page by default", "model", value=500
 )
-LIST_BYTES = rule(
-    "vectors.page-bytes",
-    "a page of ListVectors ends once its vectors, data and metadata, exceed 1 MB",
-    "model; that all of a vector counts, shown or not, is assumed",
-    value=1_000_000,
-)
 # "Confirmed live" by the README of ballerinax's ai.aws.bedrock (September 2026), through Retrieve:
 # a self-managed knowledge base has no source URI for documents of a CUSTOM data source, where
 # location.customDocumentLocation.id tells them. AWS's guide lists the key, and no exception.
