@@ -125,7 +125,7 @@ def test_guardrail_trace_lists_findings_and_comes_last_in_a_stream(world: World)
     assert list(last["metadata"]["trace"]["guardrail"]["inputAssessment"]) == [identifier]
 
 
-@holds("converse.guardrail-missing")
+@holds("guardrail.missing")
 def test_missing_or_async_guardrail_is_refused_and_empty_id_means_none(
     world: World,
 ) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.identifiers import start_of, token_for
-from bedrock_kb_simulator.rules import RETRIEVE_TOKEN
 from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
 from simulator.tests.world import World, eventually, invalid, refused
@@ -64,7 +64,7 @@ def test_filter_can_use_bedrocks_own_keys(cities: Cities) -> None:
     assert cities.search(_is("equals", key, "ELSEWHERE0")) == []
 
 
-@holds("filter.*")
+@holds("filter.*", "vector-filter.constraints")
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
@@ -120,7 +120,7 @@ def test_five_results_are_returned_by_default(world: World) -> None:
     assert len(answer["retrievalResults"]) == 5
 
 
-@holds("retrieve.query-length", "retrieve.managed-configuration", "retrieve.guardrail-missing")
+@holds("retrieve.query-length", "retrieve.managed-configuration", "guardrail.missing")
 @pytest.mark.parametrize(
     "changes",
     [
@@ -237,13 +237,13 @@ def test_result_pages_are_sorted_and_tokens_are_bound_to_one_request(
 
 
 @holds("retrieve.next-token")
-def test_page_token_expires() -> None:
+def test_page_token_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, clock = many("KB12345678"), Clock()
-    until_now = replace(RETRIEVE_TOKEN, value=0)
 
-    new = token_for(asked, 7, clock=clock, rule=RETRIEVE_TOKEN)
-    old = token_for(asked, 7, clock=clock, rule=until_now)
+    new = token_for(asked, 7, clock=clock)
+    monkeypatch.setattr(rules, "RETRIEVE_TOKEN", replace(rules.RETRIEVE_TOKEN, value=0))
+    old = token_for(asked, 7, clock=clock)
 
-    assert start_of({**asked, "nextToken": new}, clock=clock, rule=RETRIEVE_TOKEN) == 7
+    assert start_of({**asked, "nextToken": new}, clock=clock) == 7
     with pytest.raises(ServiceError, match="not valid for this request"):
-        start_of({**asked, "nextToken": old}, clock=clock, rule=RETRIEVE_TOKEN)
+        start_of({**asked, "nextToken": old}, clock=clock)

@@ -163,7 +163,7 @@ def test_filter_applies_before_every_ranking(world: World) -> None:
     assert keys(by_vector) == keys(by_text) == keys(by_both) == ["mine"]
 
 
-@holds("query.page", "query.next-token", "query.top-k")
+@holds("query.page", "retrieve.next-token", "query.top-k")
 def test_results_come_in_pages_of_100(world: World) -> None:
     arn = world.index(dimension=2)
     crowd(world, arn, 250)

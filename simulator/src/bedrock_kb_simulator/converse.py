@@ -73,7 +73,7 @@ def conversation_guard(screening: Screening, named: dict[str, Any]) -> Conversat
         return ConversationGuard()
     guard = screening.guard(identifier, version)
     if guard is None:
-        raise rules.CONVERSE_GUARDRAIL_MISSING.broken()
+        raise rules.GUARDRAIL_MISSING.broken()
     return ConversationGuard(
         guard=guard,
         identifier=identifier.rpartition("/")[2],

@@ -110,23 +110,23 @@ def position(token: str | None) -> str:
 # The nextToken of a search: opaque, valid for one request and for a limited time.
 
 
-def token_for(parameters: Parameters, start: int, *, clock: Clock, rule: rules.Rule) -> str:
-    """Return the token of the page from `start`; its lifetime is the rule's value."""
-    token = dumped([start, clock.after(rule.value), _digest(parameters)])
+def token_for(parameters: Parameters, start: int, *, clock: Clock) -> str:
+    """Return the token of the page from `start`: rule retrieve.next-token."""
+    token = dumped([start, clock.after(rules.RETRIEVE_TOKEN.value), _digest(parameters)])
     return base64.urlsafe_b64encode(token.encode()).decode()
 
 
-def start_of(parameters: Parameters, *, clock: Clock, rule: rules.Rule) -> int:
-    """Return the start of the requested page; raises the rule's error for an invalid token."""
+def start_of(parameters: Parameters, *, clock: Clock) -> int:
+    """Return the start of the requested page; raises ServiceError for an invalid token."""
     token = parameters.get("nextToken")
     if token is None:
         return 0
     try:
         start, until, digest = loaded(base64.urlsafe_b64decode(token).decode())
     except (binascii.Error, ValueError, TypeError):
-        raise rule.broken() from None
+        raise rules.RETRIEVE_TOKEN.broken() from None
     if digest != _digest(parameters) or until < clock.after(0):
-        raise rule.broken()
+        raise rules.RETRIEVE_TOKEN.broken()
     return int(start)
 
 

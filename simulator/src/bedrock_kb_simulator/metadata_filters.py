@@ -120,7 +120,7 @@ def _substrings(refusal: rules.Rule) -> dict[str, tuple[str, rules.Rule]]:
 S3_VECTORS = Grammar(
     takes={**_SCALARS, **_LISTS, **dict.fromkeys(_RANGES, is_number), "listContains": is_text},
     refused=_substrings(rules.FILTER_OPERATOR),
-    constraints=rules.FILTER_CONSTRAINTS,
+    constraints=rules.VECTOR_FILTER_CONSTRAINTS,
 )
 MANAGED = Grammar(
     takes={

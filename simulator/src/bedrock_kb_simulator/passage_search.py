@@ -161,14 +161,14 @@ class Retrieval:
             parameters.get("retrievalConfiguration") or {},
         )
         self.check(*arguments)
-        start = start_of(parameters, clock=self.clock, rule=rules.RETRIEVE_TOKEN)
+        start = start_of(parameters, clock=self.clock)
         verdict = guard.judge(arguments[1], Side.INPUT) if guard else None
         hits = [] if verdict and verdict.blocked else self.hits(*arguments)
         shown = managed_result if is_managed(home) else partial(reference, own_keys=self.own_keys)
         page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
         if end < len(hits):
-            token = token_for(parameters, end, clock=self.clock, rule=rules.RETRIEVE_TOKEN)
+            token = token_for(parameters, end, clock=self.clock)
             more = {"nextToken": token}
         return {"retrievalResults": page, **more, **action_of(verdict)}
 

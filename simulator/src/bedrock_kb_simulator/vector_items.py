@@ -247,7 +247,7 @@ class VectorQueries:
 
     def query(self, parameters: Parameters) -> Parameters:
         query = self._query(parameters)
-        start = start_of(parameters, clock=self.clock, rule=rules.QUERY_TOKEN)
+        start = start_of(parameters, clock=self.clock)
         ranked = self._rank(query, self.memory.of(query.index.arn))
         end = start + rules.QUERY_PAGE.limit
         shown = ranked[start:end]
@@ -259,7 +259,7 @@ class VectorQueries:
         ]
         more = {}
         if len(ranked) > end:
-            token = token_for(parameters, end, clock=self.clock, rule=rules.QUERY_TOKEN)
+            token = token_for(parameters, end, clock=self.clock)
             more = {"nextToken": token}
         return {"vectors": answers, "distanceMetric": query.index.metric, **more}
 

@@ -45,12 +45,6 @@ CONVERSE_GUARDRAIL_TRACE = rule(
     " the form of ApplyGuardrail; a stream has them in its metadata",
     "model for the shape",
 )
-CONVERSE_GUARDRAIL_MISSING = rule(
-    "converse.guardrail-missing",
-    "Converse with a guardrail or version that does not exist",
-    "text as RetrieveAndGenerate has it; that the error is ValidationException is assumed",
-    message="The guardrail identifier or version provided in the request does not exist.",
-)
 CONVERSE_STOP = rule(
     "converse.stop-reason",
     "end_turn where the answer is whole, tool_use where it uses tools, max_tokens where the"
@@ -281,9 +275,9 @@ GUARDRAIL_UNKNOWN = rule(
     message="The guardrail identifier or version provided in the request does not exist.",
 )
 GUARDRAIL_MISSING = rule(
-    "retrieve.guardrail-missing",
-    "Retrieve with a guardrail or version that does not exist",
-    "model for the shape; text assumed",
+    "guardrail.missing",
+    "Converse and Retrieve with a guardrail or version that does not exist",
+    "text as RetrieveAndGenerate has it; that the error is ValidationException is assumed",
     message="The guardrail identifier or version provided in the request does not exist.",
 )
 GUARDRAIL_AT_RETRIEVE = rule(

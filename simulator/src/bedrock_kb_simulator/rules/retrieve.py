@@ -41,9 +41,10 @@ RETRIEVE_PAGE = rule(
 )
 RETRIEVE_TOKEN = rule(
     "retrieve.next-token",
-    "nextToken continues the same request for a limited time; any other is refused; each page"
-    " counts against the rate, and later changes may show",
-    "model that it is for the same search; all else assumed, after S3 Vectors",
+    "nextToken of Retrieve and of QueryVectors continues the same request for several minutes; any"
+    " other is refused; each page counts against the rate, and later changes may show",
+    "guide for QueryVectors, model that it is for the same search; five minutes and the text"
+    " assumed, and for Retrieve all else, after S3 Vectors",
     value=300,
     message="The provided nextToken is not valid for this request",
 )
@@ -69,13 +70,6 @@ FILTER_IN = rule(
     "filter.in",
     "in and notIn are accepted on S3 Vectors, with lists of scalars, also for Bedrock's own keys",
     "guide and model, which except neither; one user observed that `in` is refused",
-)
-FILTER_CONSTRAINTS = rule(
-    "filter.constraints",
-    "a filter has at most 100 constraints on S3 Vectors; an in of n values counts n",
-    "guide for S3 Vectors' own filters; that Bedrock hands them on so, and the text, assumed",
-    value=100,
-    message="Invalid query filter: at most {limit} constraints are allowed",
 )
 FILTER_GROUP = rule(
     "filter.group-size",

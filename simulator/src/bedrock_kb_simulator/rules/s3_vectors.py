@@ -159,13 +159,6 @@ TOP_K = rule(
     message="topK must be between 1 and {limit}",
 )
 QUERY_PAGE = rule("query.page", "100 results on a page", "guide", value=100)
-QUERY_TOKEN = rule(
-    "query.next-token",
-    "nextToken continues the same query for several minutes; what was written meanwhile may show",
-    "guide; five minutes and the text assumed",
-    value=300,
-    message="The provided nextToken is not valid for this request",
-)
 QUERY_TEXT_KEY = rule(
     "query.text-key",
     "queryTexts name keys that the index is searched by",
@@ -257,8 +250,8 @@ VECTOR_FILTER_KEY = rule(
 )
 VECTOR_FILTER_CONSTRAINTS = rule(
     "vector-filter.constraints",
-    "at most 100 constraints; an $in of n values counts n",
-    "guide; text assumed",
+    "at most 100 constraints; an $in of n values counts n; so in Retrieve's filters",
+    "guide; that Bedrock hands them on so, and the text, assumed",
     value=100,
     message="Invalid query filter: at most {limit} constraints are allowed",
 )
