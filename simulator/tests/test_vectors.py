@@ -133,7 +133,7 @@ def test_keys_are_listed_in_pages_and_segments_refused(world: World) -> None:
     assert "segmentCount" in invalid(lists, indexArn=arn, segmentCount=4, segmentIndex=0)
 
 
-@holds("vector.metadata-*", "vector.dimension", "vector.[vz]*", "vector.filterable-size")
+@holds("vector.metadata-*", "vector.dimension", "vector.[vz]*", "metadata.*size")
 @pytest.mark.parametrize(
     ("vector", "says"),
     [

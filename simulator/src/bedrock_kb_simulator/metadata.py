@@ -112,20 +112,22 @@ def refusal(index: Index, key: str, metadata: dict[str, Value]) -> str | None:
     """Return why S3 Vectors would refuse a passage with this metadata, or None."""
     if index.is_managed:
         return None
-    metadata = {**metadata, **_UNRETURNED}
-    filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
-    for rule, part in (
-        (rules.FILTERABLE_METADATA_SIZE, filterable),
-        (rules.METADATA_SIZE, metadata),
-    ):
-        if _size(part) > rule.limit:
-            return refusal_text(rule, key)
-    return None
+    broken = _broken_size(index, {**metadata, **_UNRETURNED})
+    return refusal_text(broken, key) if broken else None
 
 
 def refusal_text(rule: rules.Rule, key: str) -> str:
-    """Return S3 Vectors' message about a passage that breaks this rule."""
-    return rule.message.format(key=key, limit=rule.limit)
+    """Return Bedrock's message about a passage that breaks this rule of S3 Vectors."""
+    return (
+        f"{rule.message.format(key=key, limit=rule.limit)} (Service: S3Vectors, Status Code: 400)."
+    )
+
+
+def _broken_size(index: Index, metadata: dict[str, Any]) -> rules.Rule | None:
+    filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
+    if _size(filterable) > rules.FILTERABLE_METADATA_SIZE.limit:
+        return rules.FILTERABLE_METADATA_SIZE
+    return rules.METADATA_SIZE if _size(metadata) > rules.METADATA_SIZE.limit else None
 
 
 def _size(metadata: dict[str, Value]) -> int:
@@ -139,11 +141,8 @@ def refuse_metadata(metadata: dict[str, Any], key: str, index: Index) -> None:
         raise rules.VECTOR_KEYS.broken(key=key)
     if not all(_is_taken(value) for value in metadata.values()):
         raise rules.VECTOR_METADATA.broken(key=key)
-    filterable = {name: metadata[name] for name in metadata if name not in index.non_filterable}
-    if _size(filterable) > rules.VECTOR_FILTERABLE.limit:
-        raise rules.VECTOR_FILTERABLE.broken(key=key)
-    if _size(metadata) > rules.VECTOR_SIZE.limit:
-        raise rules.VECTOR_SIZE.broken(key=key)
+    if broken := _broken_size(index, metadata):
+        raise broken.broken(key=key)
 
 
 def _is_taken(value: Any) -> bool:

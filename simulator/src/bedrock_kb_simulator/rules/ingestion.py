@@ -255,34 +255,30 @@ CUSTOM_METADATA_KEYS = rule(
     "at most 35 custom keys per vector through Bedrock",
     "guide; text assumed",
     value=35,
-    message="Invalid record for key '{key}': Metadata must have at most {limit} keys "
-    "(Service: S3Vectors, Status Code: 400).",
+    message="Invalid record for key '{key}': Metadata must have at most {limit} keys",
 )
 CUSTOM_METADATA_SIZE = rule(
     "metadata.custom-size",
     "at most 1 KB of custom metadata per vector through Bedrock",
     "guide; text assumed",
     value=1024,
-    message="Invalid record for key '{key}': Custom metadata must have at most {limit} bytes "
-    "(Service: S3Vectors, Status Code: 400).",
+    message="Invalid record for key '{key}': Custom metadata must have at most {limit} bytes",
 )
 FILTERABLE_METADATA_SIZE = rule(
     "metadata.filterable-size",
-    "at most 2,048 filterable bytes per vector, including Bedrock's own metadata unless the"
-    " index makes them non-filterable: the text, the source's URI, the page, the modality, and"
-    " ids",
+    "at most 2,048 filterable bytes per vector, in PutVectors and of Bedrock, including its own"
+    " metadata unless the index makes them non-filterable: the text, the source's URI, the page, the"
+    " modality, and ids",
     "guide; text and keys observed; that names and values count as JSON has them, assumed",
     value=2048,
-    message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes "
-    "(Service: S3Vectors, Status Code: 400).",
+    message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes",
 )
 METADATA_SIZE = rule(
     "metadata.size",
-    "at most 40 KB of metadata per vector",
+    "at most 40 KB of metadata per vector, in PutVectors and of Bedrock",
     "guide; text assumed after that of the filterable part",
     value=40_960,
-    message="Invalid record for key '{key}': Metadata must have at most {limit} bytes "
-    "(Service: S3Vectors, Status Code: 400).",
+    message="Invalid record for key '{key}': Metadata must have at most {limit} bytes",
 )
 
 

@@ -105,20 +105,6 @@ VECTOR_METADATA = rule(
     message="Invalid record for key '{key}': Metadata values must be strings, numbers, booleans or"
     " lists",
 )
-VECTOR_FILTERABLE = rule(
-    "vector.filterable-size",
-    "PutVectors takes at most 2,048 bytes of filterable metadata per vector",
-    "guide; text as users of Bedrock reported it",
-    value=2048,
-    message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes",
-)
-VECTOR_SIZE = rule(
-    "vector.metadata-size",
-    "PutVectors takes at most 40 KB of metadata per vector",
-    "guide; text assumed",
-    value=40_960,
-    message="Invalid record for key '{key}': Metadata must have at most {limit} bytes",
-)
 LIST_PAGE = rule(
     "vectors.page", "ListVectors has 500 vectors on a page by default", "model", value=500
 )
