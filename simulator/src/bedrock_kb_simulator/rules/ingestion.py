@@ -267,8 +267,8 @@ CUSTOM_METADATA_SIZE = rule(
 FILTERABLE_METADATA_SIZE = rule(
     "metadata.filterable-size",
     "at most 2,048 filterable bytes per vector, in PutVectors and of Bedrock, including its own"
-    " metadata unless the index makes them non-filterable: the text, the source's URI, the page, the"
-    " modality, and ids",
+    " metadata unless the index makes them non-filterable: the text, the source's URI, the page,"
+    " the modality, and ids",
     "guide; text and keys observed; that names and values count as JSON has them, assumed",
     value=2048,
     message="Invalid record for key '{key}': Filterable metadata must have at most {limit} bytes",

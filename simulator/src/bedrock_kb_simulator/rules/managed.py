@@ -151,7 +151,7 @@ MANAGED_PARSING = rule(
 JOBS_PER_SOURCE = conflict(
     "managed.jobs-per-source",
     "one job at a time for a data source of a managed knowledge base, and any number in the whole",
-    "quotas, in the row of the others (50 in the whole); text assumed after that of a knowledge base",
+    "quotas, in the row of the others (50 in the whole); text assumed after theirs",
     value=1,
     message="You have reached the maximum number of concurrent ingestion jobs per data source: "
     "{limit}",
