@@ -30,7 +30,6 @@ AREAS = {
     "tags": "names of tags, and their changes",
     "knowledge-base": "creation, quota, the index it needs",
     "data-source": "creation, replacement, deletion and its failures",
-    "models": "the list of foundation models",
     "converse": "turns, streams, guardrails, usage, caching, model errors",
     "tools": "tool definitions, uses and results in a conversation",
     "script": "scripted models",

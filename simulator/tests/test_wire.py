@@ -38,6 +38,8 @@ def test_unsupported_operation_is_refused_by_name(world: World) -> None:
 
     assert "ListAgents" in invalid(world.agent.list_agents)
     assert "InvokeModelWithResponseStream" in invalid(streamed, modelId="any", body="{}")
+    invoke = world.bedrock_runtime.invoke_model
+    assert "does not offer InvokeModel of" in invalid(invoke, modelId="amazon.nova-lite", body="{}")
 
 
 @holds("rate.GetKnowledgeBase", "rate.Retrieve", "rate.StartIngestionJob", "rate.exceeded")

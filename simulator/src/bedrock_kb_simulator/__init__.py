@@ -13,7 +13,7 @@ rule with its source in `rules`. It can inject faults on request (`faults`).
         bedrock-runtime         converse and converse_requests, answered by scripts,
                                 model_endpoint or stand_in; models (Titan); screening
                                 (ApplyGuardrail)
-        bedrock                 guardrails, models
+        bedrock                 guardrails
         s3vectors               vector_indexes, vector_items
         textract                textract, whose protocol is json_protocol
     assembly    puts the parts together; assumptions lists what AWS leaves open

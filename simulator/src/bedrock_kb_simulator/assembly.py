@@ -26,7 +26,7 @@ from bedrock_kb_simulator.knowledge_bases import KnowledgeBases
 from bedrock_kb_simulator.memory_indexes import MemoryIndexes
 from bedrock_kb_simulator.metadata import of_vector
 from bedrock_kb_simulator.model_endpoint import ModelEndpoint
-from bedrock_kb_simulator.models import Availability, Models
+from bedrock_kb_simulator.models import Models
 from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.passage_search import Reranking, Retrieval
@@ -170,13 +170,10 @@ def _runtime_handlers(parts: Components) -> Mapping[str, Handler]:
         stand_in=StandIn(extraction=Extraction(embedder=embedder)),
         model=parts.model,
     )
-    availability = Availability(arns=parts.arns)
     application = GuardrailApplication(screening=screening, arns=parts.arns)
     return {
         "bedrock-agent-runtime.Retrieve": retrieval.retrieve,
         "bedrock-agent-runtime.Rerank": reranking.rerank,
-        "bedrock.GetFoundationModelAvailability": availability.of_model,
-        "bedrock.GetInferenceProfile": availability.of_profile,
         "bedrock-runtime.ApplyGuardrail": application.apply,
         "bedrock-runtime.Converse": conversations.answer,
         "bedrock-runtime.ConverseStream": conversations.stream,

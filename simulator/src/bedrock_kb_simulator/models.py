@@ -1,4 +1,4 @@
-"""InvokeModel of Titan text embeddings, and the availability of models."""
+"""InvokeModel of Titan text embeddings."""
 
 import json
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ import numpy as np
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.embedder import Embedder, ids_of, resize
-from bedrock_kb_simulator.identifiers import Arns
 from bedrock_kb_simulator.service_errors import ServiceError
 
 TITAN = "amazon.titan-embed-text-v2:0"
@@ -67,36 +66,3 @@ class Models:
 
 def _malformed_request(problem: str) -> ServiceError:
     return ServiceError("ValidationException", f"Malformed input request: {problem}")
-
-
-# The availability of models: rule models.available.
-
-_AVAILABLE = "AVAILABLE"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Availability:
-    arns: Arns
-
-    def of_model(self, parameters: Parameters) -> Parameters:
-        return {
-            "modelId": parameters["modelId"],
-            "agreementAvailability": {"status": _AVAILABLE},
-            "authorizationStatus": "AUTHORIZED",
-            "entitlementAvailability": _AVAILABLE,
-            "regionAvailability": _AVAILABLE,
-        }
-
-    def of_profile(self, parameters: Parameters) -> Parameters:
-        """Return a system-defined inference profile for any id."""
-        profile = parameters["inferenceProfileIdentifier"]
-        geography, _, model = profile.partition(".")
-        in_region = f"arn:aws:bedrock:{self.arns.region}"
-        return {
-            "inferenceProfileId": profile,
-            "inferenceProfileName": f"{geography} {model}",
-            "inferenceProfileArn": f"{in_region}:{self.arns.account}:inference-profile/{profile}",
-            "models": [{"modelArn": f"{in_region}::foundation-model/{model}"}],
-            "status": "ACTIVE",
-            "type": "SYSTEM_DEFINED",
-        }

@@ -222,13 +222,3 @@ DATA_SOURCE_DELETION_FAILED = rule(
     "vector store configurations and permissions and retry your request. If the issue persists, "
     "consider updating the dataDeletionPolicy of the data source to RETAIN and retry your request.",
 )
-
-
-# InvokeModel of models that write text, and what Bedrock tells of models unasked.
-
-MODELS_AVAILABLE = rule(
-    "models.available",
-    "GetFoundationModelAvailability reports every model as available, and GetInferenceProfile"
-    " every system-defined profile, since every id is accepted",
-    "model for the members; that all is there is the simulator's",
-)
