@@ -33,7 +33,7 @@ AREAS = {
     "converse": "turns, streams, guardrails, usage, caching, model errors",
     "tools": "tool definitions, uses and results in a conversation",
     "script": "scripted models",
-    "guardrail": "versions, word and topic policies, actions",
+    "guardrail": "versions, word and topic policies",
     "retrieve": "query, number of results, pages, reranking",
     "job": "ingestion jobs: limits, phases, statistics, delays",
     "document": "direct ingestion: statuses, limits, conflicts, durations",

@@ -48,6 +48,10 @@ def checked_members(request: Mapping[str, Any]) -> dict[str, Any]:
         raise rules.NOT_SIMULATED.broken(what="word lists of AWS's own (managedWordListsConfig)")
     if (topics.get("tierConfig") or {}).get("tierName") == "STANDARD":
         raise rules.NOT_SIMULATED.broken(what="the tier STANDARD of denied topics")
+    for entry in (*words_of(request), *topics_of(request)):
+        for side in ("input", "output"):
+            if entry.get(f"{side}Enabled") is False or entry.get(f"{side}Action") == "NONE":
+                raise rules.NOT_SIMULATED.broken(what="entries of guardrails that don't block")
     if not words.get("wordsConfig") and not topics.get("topicsConfig"):
         raise rules.GUARDRAIL_EMPTY.broken()
     return {member: request[member] for member in _STORED if request.get(member) is not None}

@@ -44,20 +44,15 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """An entry of a guardrail; `detected` in a text, and whether it `blocks`."""
+    """An entry of a guardrail, and whether it was detected in a text."""
 
     name: str
     detected: bool
-    blocks: bool
-
-    @property
-    def blocked(self) -> bool:
-        return self.detected and self.blocks
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """A guardrail's findings in a text; None for a policy that it lacks on this side."""
+    """A guardrail's findings in a text; None for a policy that it lacks."""
 
     message: str
     words: Sequence[Finding] | None
@@ -65,7 +60,7 @@ class Verdict:
 
     @property
     def blocked(self) -> bool:
-        return any(each.blocked for each in (*(self.words or ()), *(self.topics or ())))
+        return any(each.detected for each in (*(self.words or ()), *(self.topics or ())))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,34 +76,31 @@ class Guard:
     known: dict[str, Vector] = field(default_factory=dict)
 
     def judge(self, text: str, side: Side) -> Verdict:
-        words = _enabled(words_of(self.body), side)
-        topics = _enabled(topics_of(self.body), side)
+        words, topics = words_of(self.body), topics_of(self.body)
         message = "blockedInputMessaging" if side is Side.INPUT else "blockedOutputsMessaging"
         return Verdict(
             message=self.body[message],
-            words=self._words(text, words, side) if words else None,
-            topics=self._topics(text, topics, side) if topics else None,
+            words=self._words(text, words) if words else None,
+            topics=self._topics(text, topics) if topics else None,
         )
 
-    def _words(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
+    def _words(self, text: str, entries: list[dict[str, Any]]) -> list[Finding]:
         """Find blocked words: rule guardrail.words."""
         plain = fold(text)
         return [
             Finding(
                 name=entry["text"],
                 detected=contains_phrase(fold(entry["text"]), plain),
-                blocks=_blocks(entry, side),
             )
             for entry in entries
         ]
 
-    def _topics(self, text: str, entries: list[dict[str, Any]], side: Side) -> list[Finding]:
+    def _topics(self, text: str, entries: list[dict[str, Any]]) -> list[Finding]:
         vectors = [self.embedder.embed_question(piece) for piece in _pieces(text)]
         return [
             Finding(
                 name=entry["name"],
                 detected=self._nearness(entry, vectors) >= rules.GUARDRAIL_TOPICS.value,
-                blocks=_blocks(entry, side),
             )
             for entry in entries
         ]
@@ -156,15 +148,6 @@ def action_of(verdict: Verdict | None) -> dict[str, str]:
     return {"guardrailAction": "INTERVENED" if verdict.blocked else "NONE"}
 
 
-# Both implement rule guardrail.actions.
-def _enabled(entries: list[dict[str, Any]], side: Side) -> list[dict[str, Any]]:
-    return [entry for entry in entries if entry.get(f"{side.lower()}Enabled") is not False]
-
-
-def _blocks(entry: dict[str, Any], side: Side) -> bool:
-    return bool(entry.get(f"{side.lower()}Action") != "NONE")
-
-
 def _pieces(text: str) -> list[str]:
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
     sentences = [sentence for sentence in sentences if sentence]
@@ -174,6 +157,7 @@ def _pieces(text: str) -> list[str]:
 
 # Assessments of a text, in ApplyGuardrail's responses and Converse's traces.
 
+_BLOCKED = {"action": "BLOCKED", "detected": True}
 _UNIT = 1000  # characters of a text unit, by which AWS counts and charges
 
 
@@ -183,10 +167,10 @@ def assessment(verdict: Verdict, text: str, *, milliseconds: int) -> dict[str, A
     metrics = {"guardrailProcessingLatency": milliseconds, **usage_members(verdict, text)}
     answer: dict[str, Any] = {"invocationMetrics": metrics}
     if topics:
-        named = [{"name": each.name, "type": "DENY", **_action(each)} for each in topics]
+        named = [{"name": each.name, "type": "DENY", **_BLOCKED} for each in topics]
         answer["topicPolicy"] = {"topics": named}
     if words:
-        matches = [{"match": each.name, **_action(each)} for each in words]
+        matches = [{"match": each.name, **_BLOCKED} for each in words]
         answer["wordPolicy"] = {"customWords": matches, "managedWordLists": []}
     return answer
 
@@ -208,10 +192,6 @@ def usage_members(verdict: Verdict, text: str) -> dict[str, Any]:
 
 def action_reason(verdict: Verdict) -> str:
     return "Guardrail blocked." if verdict.blocked else "No action."
-
-
-def _action(finding: Finding) -> dict[str, Any]:
-    return {"action": "BLOCKED" if finding.blocked else "NONE", "detected": finding.detected}
 
 
 # bedrock-runtime's ApplyGuardrail.

@@ -262,11 +262,6 @@ GUARDRAIL_TOPICS = rule(
     # first ordinary one is caught. What is close to a topic may be caught: 2 of 4 were.
     value=0.35,
 )
-GUARDRAIL_SWITCHES = rule(
-    "guardrail.actions",
-    "inputEnabled and outputEnabled switch an entry on one side off; the action NONE only reports",
-    "model",
-)
 GUARDRAIL_UNKNOWN = rule(
     "guardrail.unknown",
     "ApplyGuardrail of a guardrail or version that does not exist",
