@@ -38,24 +38,6 @@ def test_directly_ingested_document_is_found_until_deleted(world: World) -> None
     assert page == "maxResults must be less than or equal to 100"
 
 
-@holds("managed.first-ingestion")
-def test_first_request_into_a_managed_knowledge_base_takes_longer(
-    world_at: Callable[..., World],
-) -> None:
-    """During the first request, requests into another knowledge base begin and end."""
-    world = world_at(50, patient=True)
-    (cold, first), (warm, second) = pair(world, CUSTOM), pair(world, CUSTOM)
-    ingested(world, warm, second, [inline("a", "Apples are red.", kind="fruit")])
-    world.agent.ingest_knowledge_base_documents(
-        knowledgeBaseId=cold, dataSourceId=first, documents=[inline("a", "One.", kind="x")]
-    )
-
-    ingested(world, warm, second, [inline("b", "Pears are green.", kind="fruit")])
-
-    listed = world.agent.list_knowledge_base_documents(knowledgeBaseId=cold, dataSourceId=first)
-    assert [each["status"] for each in listed["documentDetails"]] in (["STARTING"], ["IN_PROGRESS"])
-
-
 @holds("managed.filter-keys", "document.first-sync", "managed.file-size", "managed.sidecar-size")
 def test_managed_job_ingests_files_under_its_prefixes_within_size_limits(
     world: World, monkeypatch: pytest.MonkeyPatch

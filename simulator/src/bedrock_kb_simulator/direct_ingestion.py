@@ -335,12 +335,11 @@ class Direct:
             if realm.running_jobs(self.store):
                 raise rules.DIRECT_DURING_JOB.broken()
             refuse_unsynced(self.store, source)
-            seconds = duration + self._warming(realm, destination)
             self.calls.begin(realm)
             self.tokens.remember(scope, token, source["id"])
             mark(status)
             accepted = {"documentDetails": self._details(source, named)}
-        number, half = next(self._numbers), seconds * slower() / 2
+        number, half = next(self._numbers), duration * slower() / 2
 
         def live() -> None:
             try:
@@ -370,16 +369,6 @@ class Direct:
             elif fault is not None:
                 times = rules.DOCUMENT_SLOW.value
         return times
-
-    def _warming(self, realm: ExclusionScope, destination: Destination) -> float:
-        """Return extra AWS seconds for the first request: rule managed.first-ingestion."""
-        begun = (
-            "SELECT 1 FROM documents d JOIN data_sources s ON s.id = d.data_source_id"
-            " WHERE s.knowledge_base_id = ?"
-        )
-        if not realm.is_managed or self.store.row(begun, destination.knowledge_base_id):
-            return 0
-        return rules.MANAGED_FIRST_INGESTION.value
 
     def _index(self, destination: Destination, content: Content) -> None:
         try:

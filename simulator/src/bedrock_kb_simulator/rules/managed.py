@@ -179,12 +179,6 @@ MANAGED_DIRECT_OR_JOB = rule(
     " base",
     "guide that they must not be sent at once; of what it is about, assumed",
 )
-MANAGED_FIRST_INGESTION = rule(
-    "managed.first-ingestion",
-    "the first direct request into a managed knowledge base takes a minute longer",
-    "observed (68 s, of three; later ones 2.5-6 s)",
-    value=64,
-)
 DELETION_PROTECTION = rule(
     "managed.deletion-protection",
     "a job that would delete more than 15 % of a data source's documents, or another threshold,"
