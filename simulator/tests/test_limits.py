@@ -7,7 +7,7 @@ import pytest
 from botocore.session import get_session
 
 from bedrock_kb_simulator.dispatcher import validate
-from bedrock_kb_simulator.request_rates import Quotas, Rates
+from bedrock_kb_simulator.request_rates import Quotas
 from bedrock_kb_simulator.rules import RATES
 from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
@@ -111,7 +111,7 @@ def test_members_required_by_the_api_model_are_required() -> None:
 @pytest.mark.parametrize(("operation", "rate"), RATES.items())
 def test_operation_has_its_rate_and_a_burst_of_one_second(operation: str, rate: float) -> None:
     clock = HandClock()
-    quotas = Quotas(clock, Rates(is_managed=lambda _: False))
+    quotas = Quotas(clock, lambda _: False)
     for _ in range(max(1, int(rate))):
         quotas.spend(operation, {})
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bedrock_kb_simulator.request_rates import Quotas, Rates
+from bedrock_kb_simulator.request_rates import Quotas
 from bedrock_kb_simulator.rules import MANAGED_RATES
 from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
@@ -177,8 +177,7 @@ def test_best_score_is_one_unless_results_are_reranked(
 @holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")
 def test_managed_knowledge_base_has_its_own_rates() -> None:
     clock = HandClock()
-    rates = Rates(is_managed=lambda name: name.startswith("M"))
-    quotas = Quotas(clock, rates)
+    quotas = Quotas(clock, lambda name: name.startswith("M"))
 
     def taken(operation: str, *, home: str, most: int) -> int:
         """Return how many calls are accepted at once."""

@@ -31,7 +31,7 @@ from bedrock_kb_simulator.orders import Answer
 from bedrock_kb_simulator.parsing import ChildParser, Parser
 from bedrock_kb_simulator.passage_search import Reranking, Retrieval
 from bedrock_kb_simulator.re_embedding import STORE, re_embed
-from bedrock_kb_simulator.request_rates import Quotas, rates_of
+from bedrock_kb_simulator.request_rates import Quotas, managed_in
 from bedrock_kb_simulator.screening import GuardrailApplication, Screening
 from bedrock_kb_simulator.scripts import Scripts
 from bedrock_kb_simulator.signatures import Signatures
@@ -303,7 +303,7 @@ class Services:
         }
         self._runs.resume()
         parts.records.resume()
-        quotas = Quotas(parts.clock, rates_of(parts.store))
+        quotas = Quotas(parts.clock, managed_in(parts.store))
         self.dispatcher = Dispatcher(quotas, handlers, clock=parts.clock, faults=parts.faults)
 
     def close(self) -> None:

@@ -20,42 +20,19 @@ class Rate:
     burst: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rates:
-    """The rates of requests; `is_managed` takes a knowledge base's id, which may be unknown."""
-
-    is_managed: Callable[[str], bool]
-
-    def of(self, operation: str, parameters: Mapping[str, Any]) -> Sequence[Rate]:
-        """Return all rates that a request counts against."""
-        home = parameters.get("knowledgeBaseId")
-        if isinstance(home, str) and self.is_managed(home):
-            return self._of_managed(operation, home)
+def _rates(operation: str, home: str, *, is_managed: bool) -> Sequence[Rate]:
+    """Return all rates that a request about this knowledge base, if any, counts against."""
+    if not is_managed or operation not in rules.MANAGED_RATES:  # rule managed.starts, for one
         return _plain(operation, rules.RATES.get(operation))
-
-    def _of_managed(self, operation: str, home: str) -> Sequence[Rate]:
-        if operation not in rules.MANAGED_RATES:  # rule managed.starts, for one
-            return _plain(operation, rules.RATES.get(operation))
-        of_account = _plain(f"{operation} of managed ones", rules.MANAGED_RATES[operation])
-        if operation != "Retrieve":
-            return of_account
-        own = Rate(
-            counted=f"{operation} of {home}",
-            per_second=rules.MANAGED_RETRIEVE_RATE.value,
-            burst=rules.MANAGED_RETRIEVE_BURST.value,
-        )
-        return (*of_account, own)
-
-
-def rates_of(store: Store) -> Rates:
-    """Return the rates for the knowledge bases in the store."""
-
-    def managed(knowledge_base_id: str) -> bool:
-        query = "SELECT index_arn FROM knowledge_bases WHERE id = ?"
-        row = store.row(query, knowledge_base_id)
-        return row is not None and is_managed(row)
-
-    return Rates(is_managed=managed)
+    of_account = _plain(f"{operation} of managed ones", rules.MANAGED_RATES[operation])
+    if operation != "Retrieve":
+        return of_account
+    own = Rate(
+        counted=f"{operation} of {home}",
+        per_second=rules.MANAGED_RETRIEVE_RATE.value,
+        burst=rules.MANAGED_RETRIEVE_BURST.value,
+    )
+    return (*of_account, own)
 
 
 def _plain(counted: str, per_second: float | None) -> Sequence[Rate]:
@@ -63,6 +40,17 @@ def _plain(counted: str, per_second: float | None) -> Sequence[Rate]:
         return ()
     # A burst of one second's requests; AWS documents only the rate.
     return (Rate(counted=counted, per_second=per_second, burst=max(1.0, per_second)),)
+
+
+def managed_in(store: Store) -> Callable[[str], bool]:
+    """Return a test of ids, known or not, for those of managed knowledge bases."""
+
+    def managed(knowledge_base_id: str) -> bool:
+        query = "SELECT index_arn FROM knowledge_bases WHERE id = ?"
+        row = store.row(query, knowledge_base_id)
+        return row is not None and is_managed(row)
+
+    return managed
 
 
 # Token buckets, shared by all callers of the account.
@@ -77,14 +65,16 @@ class _Bucket:
 class Quotas:
     """Refuses requests over their rate; a refused request takes no token."""
 
-    def __init__(self, clock: Clock, rates: Rates) -> None:
+    def __init__(self, clock: Clock, is_managed: Callable[[str], bool]) -> None:
         self._clock = clock
-        self._rates = rates
+        self._is_managed = is_managed
         self._buckets: dict[str, _Bucket] = {}
         self._lock = threading.Lock()
 
     def spend(self, operation: str, parameters: Mapping[str, Any]) -> None:
-        rates = self._rates.of(operation, parameters)
+        home = parameters.get("knowledgeBaseId")
+        home = home if isinstance(home, str) else ""
+        rates = _rates(operation, home, is_managed=self._is_managed(home))
         with self._lock:
             buckets = [self._refill(rate) for rate in rates]
             if any(bucket.tokens < 1 for bucket in buckets):
