@@ -18,7 +18,8 @@ REFUSED = (
     "InvokeModel: models other than Titan text embeddings; InvokeModelWithResponseStream",
     "vector indexes in the mode CLASSIC, queryMode CLASSIC; ListVectors: segments",
     "Textract: operations other than DetectDocumentText; S3Object",
-    "guardrails: entries that don't block (action NONE, inputEnabled or outputEnabled false); content filters, sensitive information, contextual grounding, automated reasoning,"
+    "guardrails: entries that don't block (action NONE, inputEnabled or outputEnabled false);"
+    " content filters, sensitive information, contextual grounding, automated reasoning,"
     " AWS's profanity list, the STANDARD tier, cross-region profiles, KMS keys; images and"
     " qualifiers in ApplyGuardrail, its outputScope FULL, and the trace enabled_full",
 )
