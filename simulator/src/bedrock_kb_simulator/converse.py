@@ -14,9 +14,7 @@ from bedrock_kb_simulator.converse_requests import conversation_of
 from bedrock_kb_simulator.dispatcher import Parameters
 from bedrock_kb_simulator.embedder import ids_of
 from bedrock_kb_simulator.model_endpoint import (
-    EndpointBusy,
     EndpointFailed,
-    EndpointSlow,
     MalformedToolUse,
     ModelEndpoint,
 )
@@ -222,12 +220,8 @@ def _aws_errors() -> Iterator[None]:
         yield
     except MalformedToolUse:
         raise rules.TOOL_MALFORMED.broken() from None
-    except EndpointBusy:
-        raise rules.CONVERSE_THROTTLED.broken() from None
-    except EndpointSlow as failure:
-        raise rules.CONVERSE_TIMEOUT.broken(problem=failure) from None
     except EndpointFailed as failure:
-        raise rules.CONVERSE_MODEL_ERROR.broken(problem=failure) from None
+        raise failure.rule.broken(problem=failure) from None
 
 
 def _blocked_reply(message: str) -> Reply:

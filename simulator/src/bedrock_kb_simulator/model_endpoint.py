@@ -205,15 +205,15 @@ class Misconfigured(ValueError):
 
 
 class EndpointFailed(Exception):
-    """The endpoint gave no answer; the text continues "the model endpoint"."""
+    """
+    The endpoint gave no answer; the text continues "the model endpoint".
 
+    `rule` has AWS's error for it.
+    """
 
-class EndpointSlow(EndpointFailed):
-    """The endpoint did not answer in time."""
-
-
-class EndpointBusy(EndpointFailed):
-    """The endpoint refused the request as one too many."""
+    def __init__(self, problem: str, rule: rules.Rule = rules.CONVERSE_MODEL_ERROR) -> None:
+        super().__init__(problem)
+        self.rule = rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +276,7 @@ class ModelEndpoint:
             yield
             return
         except TimeoutError:
-            failure = EndpointSlow("did not answer in time")
+            failure = EndpointFailed("did not answer in time", rules.CONVERSE_TIMEOUT)
         except (OSError, http.client.HTTPException, UnicodeError):  # UnicodeError: a bad host name
             failure = EndpointFailed("can't be reached")
         except NoCompletion:
@@ -361,5 +361,5 @@ def _seconds_left(deadline: float) -> float:
 def _refusal(status: int) -> EndpointFailed:
     problem = f"answered with HTTP status {status}"
     if status == http.client.TOO_MANY_REQUESTS:
-        return EndpointBusy(problem)
+        return EndpointFailed(problem, rules.CONVERSE_THROTTLED)
     return EndpointFailed(problem)
