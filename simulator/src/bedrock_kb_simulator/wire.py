@@ -71,14 +71,11 @@ class Application:
         if body is None:
             return
         try:
-            if (response := await self._response(scope, body, receive)) is not None:
-                await _send(send, response)
+            await _send(send, await self._response(scope, body))
         except ConnectionDropped:
             await _drop(send)
 
-    async def _response(
-        self, scope: Message, body: bytes, receive: Receive
-    ) -> Response | _Streamed | None:
+    async def _response(self, scope: Message, body: bytes) -> Response | _Streamed:
         if self._has_s3 and builtin_s3.is_s3_request(scope):
             return await asyncio.to_thread(builtin_s3.answer, scope, body)
         if scope["path"] == "/health":
@@ -92,21 +89,9 @@ class Application:
         answers = (each for start, each in self._mounted.items() if scope["path"].startswith(start))
         answer = next(answers, partial(self._answer, signer))
         if json_protocol.is_json_request(scope["headers"]):  # Textract, of all that are simulated
-            return await self._in_line(partial(answer, scope, body), receive)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pictures, answer, scope, body)
         return await asyncio.to_thread(answer, scope, body)
-
-    async def _in_line(
-        self, answer: Callable[[], Response | _Streamed], receive: Receive
-    ) -> Response | _Streamed | None:
-        """Return None if the client left while it waited for others' pictures: it will retry."""
-        response = asyncio.get_running_loop().run_in_executor(self._pictures, answer)
-        left = asyncio.ensure_future(receive())
-        either: set[asyncio.Future[Any]] = {response, left}
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if left.cancel():
-            return await response
-        response.cancel()
-        return None
 
     def _answer(self, signer: str, scope: Message, body: bytes) -> Response | _Streamed:
         request_id = str(uuid4())
