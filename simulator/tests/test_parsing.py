@@ -2,9 +2,7 @@
 
 import os
 import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,7 +11,6 @@ from typing import Any
 import psutil
 import pytest
 
-from bedrock_kb_simulator.parser_child import ParserChild
 from bedrock_kb_simulator.parser_process import _ocr_pages
 from bedrock_kb_simulator.parsing import ChildParser
 from bedrock_kb_simulator.service_errors import Unindexable
@@ -229,21 +226,3 @@ def test_close_ends_a_running_child_and_later_reads_return_none() -> None:
     with pytest.raises(Unindexable):
         parser.page_texts(files.scanned_pdf(NIMBUS), "scan.pdf")
     assert set(children()) == before
-
-
-def test_close_ends_a_child_that_is_starting(monkeypatch: pytest.MonkeyPatch) -> None:
-    child = ParserChild(60, sees=True)
-    started = subprocess.Popen
-
-    def closed_meanwhile(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
-        process = started(*arguments, **options)
-        closing.start()
-        eventually(lambda: child._is_closed)
-        return process
-
-    closing = threading.Thread(target=child.close)
-    monkeypatch.setattr(subprocess, "Popen", closed_meanwhile)
-
-    assert child.read(files.scanned_pdf(NIMBUS), "scan.pdf") is None
-    closing.join(60)
-    assert not closing.is_alive()

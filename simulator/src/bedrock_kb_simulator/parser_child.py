@@ -83,8 +83,6 @@ class ParserChild:
             self._process = subprocess.Popen(  # noqa: S603
                 command + ["--sees"] * self._sees, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            if self._is_closed:  # `close` ran before there was a process to kill
-                self._process.kill()
         return self._process
 
     def _end(self) -> None:
