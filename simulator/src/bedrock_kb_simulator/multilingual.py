@@ -89,7 +89,7 @@ def _means() -> NDArray[np.float32]:
 
 @cache
 def _load() -> "_Model":
-    return _Model(_E5File(weights_file()))
+    return _Model(E5File(weights_file()))
 
 
 def weights_file() -> Path:
@@ -109,7 +109,7 @@ def weights_file() -> Path:
 class _Model:
     """The model in memory, about 200 MB, once per process."""
 
-    def __init__(self, file: "_E5File") -> None:
+    def __init__(self, file: "E5File") -> None:
         from bedrock_kb_simulator import e5_graph  # noqa: PLC0415 - onnx, only for this model
 
         self._file = file
@@ -131,7 +131,7 @@ class _Model:
         return cast(Floats, mean[0])
 
 
-def _tokenizer(file: "_E5File") -> Tokenizer:
+def _tokenizer(file: "E5File") -> Tokenizer:
     from tokenizers import Tokenizer as TokenizerModel  # noqa: PLC0415 - loaded when first needed
     from tokenizers.models import Unigram  # noqa: PLC0415
     from tokenizers.pre_tokenizers import Metaspace  # noqa: PLC0415
@@ -155,7 +155,7 @@ class _Entry:
     size: int  # bytes
 
 
-class _E5File:
+class E5File:
     """The file of weights, memory-mapped, so that only the words in use are read."""
 
     def __init__(self, path: Path) -> None:
@@ -181,6 +181,7 @@ class _E5File:
         return np.frombuffer(self._bytes, np.float32, entry.size // 4, entry.at)
 
     def matrix(self, name: str, width: int) -> Floats:
+        """Return a matrix with a row of `width` inputs for each output."""
         return dequantise(self.blocks(name, width))
 
     def blocks(self, name: str, width: int) -> NDArray[Any]:
