@@ -260,7 +260,7 @@ def test_account_runs_ten_direct_requests_at_a_time(world_at: Callable[..., Worl
     assert "can't exceed (10)" in eventually(crowded)
 
 
-@holds("document.after-sync", "document.first-sync", "document.content", "document.identifier")
+@holds("document.first-sync", "document.content", "document.identifier")
 def test_direct_requests_are_accepted_only_after_a_completed_sync(
     world: World,
 ) -> None:
@@ -286,7 +286,7 @@ def test_direct_requests_are_accepted_only_after_a_completed_sync(
     assert (before, taken) == ("NOT_FOUND", ["STARTING"])
 
 
-@holds("document.after-sync")
+@holds("document.first-sync")
 def test_stopped_job_is_no_first_sync(world_at: Callable[..., World]) -> None:
     world = world_at(20, patient=True)
     key = at(*world.pair("shelf/"))

@@ -16,7 +16,7 @@ from simulator.tests.running import running, simulated
 from simulator.tests.world import World, at, eventually, inline
 
 
-@holds("document.after-sync")
+@holds("document.first-sync")
 def test_documents_are_found_and_can_be_ingested_after_a_kill(
     tmp_path: Path, s3_endpoint: str
 ) -> None:

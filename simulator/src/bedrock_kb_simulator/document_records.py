@@ -157,7 +157,7 @@ def refuse_unsynced(store: Store, source: Row) -> None:
     """Raise ValidationException for a direct request before the first complete sync."""
     complete = "SELECT 1 FROM ingestion_jobs WHERE data_source_id = ? AND status = 'COMPLETE'"
     if kind_of(source) == "S3" and store.row(complete, source["id"]) is None:
-        raise rules.DIRECT_AFTER_SYNC.broken(id=source["id"])
+        raise rules.NOT_YET_SYNCED.broken(id=source["id"])
 
 
 def kind_of(source: Row) -> str:

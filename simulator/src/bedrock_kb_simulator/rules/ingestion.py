@@ -127,17 +127,11 @@ DOCUMENT_OVERWRITTEN = rule(
 )
 NOT_YET_SYNCED = rule(
     "document.first-sync",
-    "a new S3 data source must be synced once before the document operations work",
-    "guide; text assumed",
+    "a new S3 data source must be synced once before the document operations work; direct requests"
+    " are accepted once a job of it was COMPLETE, even one without documents, and failed and stopped"
+    " jobs don't count",
+    "guide; what counts is assumed, as the harsher reading, and the text",
     message="Data source {id} must be synced at least once before its documents can be used",
-)
-DIRECT_AFTER_SYNC = rule(
-    "document.after-sync",
-    "an S3 data source accepts direct requests once a job of it was COMPLETE, even one without"
-    " documents; failed and stopped jobs don't count",
-    "guide that it must be synced first; what counts is assumed, as the harsher reading, text too",
-    message="Data source {id} must be synced at least once before documents can be added to it or"
-    " deleted from it",
 )
 DIRECT_BY_URI = rule(
     "document.by-uri",
