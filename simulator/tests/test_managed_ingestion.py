@@ -89,9 +89,8 @@ def test_deletion_protection_stops_a_job_from_deleting_too_much(
 
 @holds(
     "managed.jobs-per-source",
-    "managed.jobs-in-account",
+    "managed.in-account",
     "managed.direct-or-job",
-    "managed.direct-in-account",
     "document.concurrent",
 )
 def test_managed_knowledge_base_runs_one_job_per_data_source(

@@ -174,7 +174,7 @@ def test_best_score_is_one_unless_results_are_reranked(
         assert "goes with rerankingModelType CUSTOM" in cities.refusal(**wrong)
 
 
-@holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.starts")
+@holds("managed.rate.*", "managed.retrieve-rate", "managed.retrieve-burst", "managed.in-account")
 def test_managed_knowledge_base_has_its_own_rates() -> None:
     clock = HandClock()
     quotas = Quotas(clock, lambda name: name.startswith("M"))

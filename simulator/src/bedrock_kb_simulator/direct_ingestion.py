@@ -76,7 +76,7 @@ class DirectCalls:
         """
         Count a request. Too many raise ValidationException, not ThrottlingException.
 
-        Requests into managed knowledge bases count, too: rule managed.direct-in-account.
+        Requests into managed knowledge bases count, too: rule managed.in-account.
         """
         with self._lock:
             if self._running.total() >= rules.DIRECT_CONCURRENCY.limit:

@@ -133,7 +133,7 @@ class JobRuns:
         self.store.write(statement, *changes.values(), job)
 
 
-# Rule managed.jobs-in-account.
+# Rule managed.in-account.
 _RUNNING = (
     "SELECT count(*) FROM ingestion_jobs j JOIN knowledge_bases k ON k.id = j.knowledge_base_id"  # noqa: S608 - a constant
     f" WHERE j.{RUNNING} AND k.index_arn NOT LIKE ?"

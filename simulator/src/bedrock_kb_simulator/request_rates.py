@@ -22,7 +22,7 @@ class Rate:
 
 def _rates(operation: str, home: str, *, is_managed: bool) -> Sequence[Rate]:
     """Return all rates that a request about this knowledge base, if any, counts against."""
-    if not is_managed or operation not in rules.MANAGED_RATES:  # rule managed.starts, for one
+    if not is_managed or operation not in rules.MANAGED_RATES:  # rule managed.in-account
         return _plain(operation, rules.RATES.get(operation))
     of_account = _plain(f"{operation} of managed ones", rules.MANAGED_RATES[operation])
     if operation != "Retrieve":

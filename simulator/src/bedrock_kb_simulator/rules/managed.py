@@ -156,22 +156,13 @@ JOBS_PER_SOURCE = conflict(
     message="You have reached the maximum number of concurrent ingestion jobs per data source: "
     "{limit}",
 )
-MANAGED_JOBS_IN_ACCOUNT = rule(
-    "managed.jobs-in-account",
-    "jobs of managed knowledge bases don't count among the 5 concurrent jobs of an account",
-    "assumed: the row is not among those of managed ones, and would leave their 50 out of reach",
-)
-MANAGED_STARTS = rule(
-    "managed.starts",
-    "StartIngestionJob of managed knowledge bases shares 0.1 per second and account with the"
-    " others",
-    "assumed, as the safe reading: no row says whether it binds, one user plans with it and another"
-    " says that it doesn't",
-)
-MANAGED_DIRECT_IN_ACCOUNT = rule(
-    "managed.direct-in-account",
-    "the 10 direct requests at a time of an account count those into managed knowledge bases, too",
-    "assumed, as the safe reading: the row is not among those of managed ones",
+MANAGED_IN_ACCOUNT = rule(
+    "managed.in-account",
+    "StartIngestionJob of managed knowledge bases shares 0.1 per second and account with the others,"
+    " and the 10 direct requests at a time of an account count theirs, too; their jobs don't count"
+    " among the 5 concurrent jobs of an account",
+    "assumed, as the safe reading, since no row says whether these bind; of the jobs, because the 50"
+    " of a managed one would be out of reach",
 )
 MANAGED_DIRECT_OR_JOB = rule(
     "managed.direct-or-job",
