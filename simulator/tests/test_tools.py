@@ -37,11 +37,8 @@ RESULT_OF_ASSISTANT = turn("assistant", *results("a")["content"])
     [
         ([ASKS, uses("a", "b"), results("a")], ["messages.2.content", "following Ids: b"]),
         ([ASKS, uses("a"), results("a", "b")], ["messages.2.content exceeds the number of"]),
-        ([ASKS, uses("a", "b"), results("a", "a")], ["messages.2.content", "duplicate Ids: a"]),
-        ([ASKS, uses("a", "a"), results("a")], ["messages.1.content", "duplicate Ids: a"]),
         ([ASKS, uses("a", given=["query"]), results("a")], ["toolUse.input is", "json object"]),
         ([ASKS, uses("a"), results("a", content=[{"json": [1]}])], ["content.0.json is invalid"]),
-        ([ASKS, uses("a"), results("a", content=[], status="error")], ["status value is error"]),
         ([USE_OF_USER], ["messages.0.content.0", "role assistant"]),
         ([ASKS, RESULT_OF_ASSISTANT, user("?")], ["messages.1.content.0", "role user"]),
         ([ASKS, SERVER_USE, results("a")], ["does not offer tools that AWS runs"]),

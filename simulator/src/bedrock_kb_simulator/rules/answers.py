@@ -135,30 +135,12 @@ TOOL_RESULTS_STRAY = rule(
     message="The number of toolResult blocks at {at} exceeds the number of toolUse blocks of"
     " previous turn.",
 )
-TOOL_RESULTS_REPEATED = rule(
-    "tools.results-repeated",
-    "one toolResult for an id in a turn",
-    "observed",
-    message="The toolResult blocks at {at} contain duplicate Ids: {ids}",
-)
-TOOL_USES_REPEATED = rule(
-    "tools.uses-repeated",
-    "one toolUse for an id in a turn",
-    "observed",
-    message="The toolUse blocks at {at} contain duplicate Ids: {ids}",
-)
 TOOL_JSON = rule(
     "tools.json",
     "a toolUse's input and the JSON of a toolResult are objects",
     "observed",
     message="The format of the value at {at} is invalid. Provide a json object for the field and"
     " try again.",
-)
-TOOL_ERROR_EMPTY = rule(
-    "tools.error-empty",
-    "a toolResult with status error has content",
-    "observed",
-    message="The content field at {at} cannot be empty when status value is error.",
 )
 TOOL_ROLE = rule(
     "tools.role",
