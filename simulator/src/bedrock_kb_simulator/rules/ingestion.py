@@ -128,7 +128,7 @@ DOCUMENT_OVERWRITTEN = rule(
 NOT_YET_SYNCED = rule(
     "document.first-sync",
     "a new S3 data source must be synced once before the document operations work; direct requests"
-    " are accepted once a job of it was COMPLETE, even one without documents, and failed and stopped"
+    " are accepted once a job of it was COMPLETE, even one without documents; failed and stopped"
     " jobs don't count",
     "guide; what counts is assumed, as the harsher reading, and the text",
     message="Data source {id} must be synced at least once before its documents can be used",

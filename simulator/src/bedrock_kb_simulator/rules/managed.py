@@ -158,11 +158,11 @@ JOBS_PER_SOURCE = conflict(
 )
 MANAGED_IN_ACCOUNT = rule(
     "managed.in-account",
-    "StartIngestionJob of managed knowledge bases shares 0.1 per second and account with the others,"
+    "StartIngestionJob of managed knowledge bases shares 0.1 per second and account with others,"
     " and the 10 direct requests at a time of an account count theirs, too; their jobs don't count"
     " among the 5 concurrent jobs of an account",
-    "assumed, as the safe reading, since no row says whether these bind; of the jobs, because the 50"
-    " of a managed one would be out of reach",
+    "assumed, as the safe reading, since no row says whether these bind; of the jobs, because the"
+    " 50 of a managed one would be out of reach",
 )
 MANAGED_DIRECT_OR_JOB = rule(
     "managed.direct-or-job",
