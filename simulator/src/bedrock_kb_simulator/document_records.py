@@ -75,20 +75,6 @@ class DocumentRecords:
                     now,
                 )
 
-    def mark_later(
-        self, data_source_id: str, identifier: str, status: str, *, seconds: float
-    ) -> None:
-        """Keep a document IN_PROGRESS for some seconds, unless its status changes before."""
-        self.mark(data_source_id, [identifier], "IN_PROGRESS")  # rule document.late
-        marked = self.find(data_source_id, identifier)
-
-        def mark() -> None:
-            with self.store.transaction():
-                if self.find(data_source_id, identifier) == marked:
-                    self.mark(data_source_id, [identifier], status)
-
-        self.clock.later(seconds, mark)
-
     def stamp(
         self, data_source_id: str, identifier: str, *, etag: str, sidecar_etag: str | None
     ) -> None:

@@ -38,7 +38,7 @@ class Kind(StrEnum):
     DROPPED = "dropped"  # done, and the connection ends without an answer
     FAILED = "failed"  # the document can't be processed
     REFUSED = "refused"  # the document reads INDEXED, the index took none of its vectors
-    LATE = "late"  # done, but its status shows it some seconds later
+    LATE = "late"  # the data source is CREATING for some seconds
     UNSEEN = "unseen"  # accepted, but unknown to GetKnowledgeBaseDocuments for some seconds
     MISSED = "missed"  # indexed, but searches find it some seconds later
     SLOW = "slow"  # its request takes ten times as long
@@ -103,7 +103,7 @@ _ONLY_OF: Mapping[Kind, Container[str]] = {
     Kind.QUOTA: _QUOTAS,
     Kind.FAILED: DOCUMENTS_BY_CHANCE,
     Kind.REFUSED: DOCUMENTS_BY_CHANCE,
-    Kind.LATE: {*DOCUMENTS_BY_CHANCE, "CreateDataSource"},
+    Kind.LATE: {"CreateDataSource"},
     Kind.MISSED: DOCUMENTS_BY_CHANCE,
     Kind.UNSEEN: {"IngestKnowledgeBaseDocuments"},
     Kind.SLOW: {"IngestKnowledgeBaseDocuments"},

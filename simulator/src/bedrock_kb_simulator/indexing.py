@@ -188,8 +188,6 @@ class Indexing:
                 attributes=values,
                 late=fault.seconds if fault and kind is Kind.MISSED else 0.0,
             )
-        if fault and kind is Kind.LATE:
-            self.records.mark_later(*owner, outcome.status, seconds=fault.seconds)
         return outcome
 
     def redescribe(

@@ -103,12 +103,6 @@ DOCUMENT_STATUSES = rule(
 STATUS_REASON = rule(
     "document.status-reason", "only IGNORED documents have a statusReason", "model"
 )
-DOCUMENT_LATE = rule(
-    "document.late",
-    "a document is settled when its job is COMPLETE; as an injected fault, it reads IN_PROGRESS"
-    " for some seconds more",
-    "assumed: nothing promises that the two change together",
-)
 DOCUMENT_UNSEEN = rule(
     "document.unseen",
     "a document that was accepted a moment ago may read NOT_FOUND in GetKnowledgeBaseDocuments for"
