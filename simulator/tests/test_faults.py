@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from bedrock_kb_simulator.fault_orders import PATH, chance_of
+from bedrock_kb_simulator.fault_orders import PATH, ChanceOrder, chance_of
 from bedrock_kb_simulator.faults import BY_CHANCE, Chance, Fault, Faults, Kind
 from simulator.tests.holding import holds
 from simulator.tests.running import simulated
@@ -250,8 +250,8 @@ def test_seed_makes_faults_reproducible_and_rate_one_fails_every_call() -> None:
     assert all(always.next_of_call(START, {}) for _ in range(200))
     provisioned = ("CreateKnowledgeBase", "CreateIndex")
     assert [always.next_of_call(operation, {}) for operation in provisioned] == [None, None]
-    assert chance_of("7:0.25") == Chance.even(7, 0.25)
-    assert chance_of("7") == Chance.even(7, 0.02)
+    assert chance_of("7:0.25") == ChanceOrder(seed=7, rate=0.25)
+    assert chance_of("7").rate == 0.02
     with pytest.raises(ValueError, match="invalid literal"):
         chance_of("seven")
 
@@ -259,7 +259,7 @@ def test_seed_makes_faults_reproducible_and_rate_one_fails_every_call() -> None:
 def test_faults_are_ordered_listed_and_cleared_over_http(world: World) -> None:
     order = {
         "faults": [{"operation": "ListKnowledgeBases", "kind": "internal", "times": 2}],
-        "chance": {"seed": 3, "rates": {"conflict": 0.5}},
+        "chance": {"seed": 3, "rate": 0.5},
     }
 
     asked = _http(world, "POST", order)
@@ -269,7 +269,7 @@ def test_faults_are_ordered_listed_and_cleared_over_http(world: World) -> None:
     cleared = _http(world, "DELETE")
 
     assert [fault["times"] for fault in asked["asked"]] == [2]
-    assert chance == Chance(seed=3, rates={Kind.CONFLICT: 0.5})
+    assert chance == Chance.even(3, 0.5)
     assert met["counts"] == cleared["counts"] == {"ListKnowledgeBases": {"internal": 1}}
     assert met["total"] == 1
     assert met["injected"] == [

@@ -3,7 +3,7 @@ Faults over HTTP, at a path that no AWS service has.
 
     GET     /_simulator/faults   report ordered and injected faults
     POST    /_simulator/faults   {"faults": [{"operation": "StartIngestionJob", "kind": "lost"}]},
-                                 {"chance": {"seed": 7, "rate": 0.02}} or with "rates" by kind
+                                 {"chance": {"seed": 7, "rate": 0.02}}
     DELETE  /_simulator/faults   report as GET does, then clear all
 """
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.access_keys import AccessKey
-from bedrock_kb_simulator.faults import Chance, Fault, Faults, Kind
+from bedrock_kb_simulator.faults import Chance, Fault, Faults
 
 PATH = "/_simulator/faults"
 DEFAULT_RATE = 0.02
@@ -24,18 +24,12 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class ChanceOrder(BaseModel):
-    """A chance of faults; `rates` by kind override `rate`, which applies to every kind."""
+    """A chance of faults; `rate` applies to every kind."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int
     rate: Probability = DEFAULT_RATE
-    rates: dict[Kind, Probability] | None = None
-
-    def chance(self) -> Chance:
-        if self.rates is None:
-            return Chance.even(self.seed, self.rate)
-        return Chance(seed=self.seed, rates=self.rates)
 
 
 class FaultOrders(BaseModel):
@@ -45,16 +39,15 @@ class FaultOrders(BaseModel):
     chance: ChanceOrder | None = None
 
 
-def chance_of(text: str) -> Chance:
+def chance_of(text: str) -> ChanceOrder:
     """Parse `SEED` or `SEED:RATE` of a command line. Raises ValueError."""
     seed, _, rate = text.partition(":")
-    return ChanceOrder(seed=int(seed), rate=float(rate or DEFAULT_RATE)).chance()
+    return ChanceOrder(seed=int(seed), rate=float(rate or DEFAULT_RATE))
 
 
 def order(endpoint: str, text: str, key: AccessKey) -> None:
     """Make the simulator at `endpoint` fail by chance; `text` as in `chance_of`."""
-    chance = chance_of(text)
-    orders.send(endpoint + PATH, {"chance": {"seed": chance.seed, "rates": chance.rates}}, key)
+    orders.send(endpoint + PATH, {"chance": chance_of(text).model_dump()}, key)
 
 
 def respond(faults: Faults, scope: orders.Message, body: bytes) -> orders.Response:
@@ -62,7 +55,7 @@ def respond(faults: Faults, scope: orders.Message, body: bytes) -> orders.Respon
         order = FaultOrders.model_validate_json(body)
         faults.ask(*order.faults)
         if order.chance is not None:
-            faults.chance = order.chance.chance()
+            faults.chance = Chance.even(order.chance.seed, order.chance.rate)
 
     return orders.respond(
         scope, body, report=lambda: _report(faults), clear=faults.clear, take=take
