@@ -8,7 +8,7 @@ import pytest
 from bedrock_kb_simulator.bucket_objects import OF_VECTOR, attributes
 from simulator.tests import files
 from simulator.tests.holding import holds
-from simulator.tests.world import ASKED_FOR, NON_FILTERABLE, World, at, eventually
+from simulator.tests.world import World, at, eventually
 
 
 @holds("file.unreadable", "file.size", "file.format", "file.script", "document.status-reason")
@@ -184,30 +184,6 @@ def test_filterable_text_over_limit_leaves_documents_partially_indexed(
     assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
     found = {"short.txt", "longer.txt", "trees.txt"}
     eventually(lambda: world.found_keys(knowledge_base, "text") == found)
-
-
-@holds("metadata.filterable-size", "metadata.custom-size", "job.indexed-in-spite")
-def test_longest_key_and_sidecar_fit_with_our_non_filterable_keys(
-    world: World,
-) -> None:
-    """
-    A key and a sidecar's key have at most 1,024 bytes, as does a sidecar.
-
-    A sidecar of 807 bytes fits other indexes, except for Bedrock's page and modality.
-    """
-    longest, shorter = (f"{'/'.join(('k' * 200,) * parts)}.txt" for parts in (5, 4))
-    sidecar = {"note": "n" * (1024 - len('{"metadataAttributes": {"note": ""}}'))}
-
-    failed = {}
-    for name, non_filterable in (("ours", NON_FILTERABLE), ("asked for", ASKED_FOR)):
-        knowledge_base = world.knowledge_base(world.index(non_filterable=non_filterable))
-        source = world.data_source(knowledge_base)
-        for key in (longest, shorter):
-            world.put(key, "A text.", sidecar)
-        failed[name] = world.sync(knowledge_base, source)["statistics"]["numberOfDocumentsFailed"]
-        assert set(world.statuses(knowledge_base, source).values()) == {"INDEXED"}
-
-    assert failed == {"ours": 0, "asked for": 2}
 
 
 def test_failed_update_removes_passages_and_same_content_keeps_timestamp(
