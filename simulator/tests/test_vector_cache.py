@@ -25,27 +25,19 @@ class Counting:
         return -self.embed(text)
 
 
-def test_text_is_embedded_once_for_all_processes(tmp_path: Path) -> None:
-    first, second = Counting(), Counting()
-    made = VectorCache(first, tmp_path / "folder" / "vectors.sqlite").embed("text")
+def test_text_is_embedded_once_for_all_processes_by_kind_and_model(tmp_path: Path) -> None:
+    one, again, other = Counting(), Counting(), Counting("other")
+    file = tmp_path / "folder" / "vectors.sqlite"
+    made = VectorCache(one, file)
+    passage, question = made.embed("text"), made.embed_question("text")
 
-    kept = VectorCache(second, tmp_path / "folder" / "vectors.sqlite").embed("text")
+    kept = VectorCache(again, file)
+    VectorCache(other, file).embed("text")
 
-    assert np.array_equal(made, kept)
-    assert kept.dtype == np.float32
-    assert (first.asked, second.asked) == (["text"], [])
-
-
-def test_cache_separates_questions_and_models(tmp_path: Path) -> None:
-    one, other = Counting(), Counting("other")
-    kept = VectorCache(one, tmp_path / "vectors.sqlite")
-    passage, question = kept.embed("text"), kept.embed_question("text")
-
-    VectorCache(other, tmp_path / "vectors.sqlite").embed("text")
-
+    assert np.array_equal(kept.embed("text"), passage)
     assert np.array_equal(kept.embed_question("text"), question)
     assert np.array_equal(question, -passage)
-    assert (one.asked, other.asked) == (["text", "text"], ["text"])
+    assert (one.asked, again.asked, other.asked) == (["text", "text"], [], ["text"])
 
 
 def test_vectors_are_cached_in_the_file_that_the_environment_names(
