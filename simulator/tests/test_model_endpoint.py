@@ -88,6 +88,7 @@ def test_inference_settings_and_key_reach_the_endpoint(modelled: World, chat: Ch
         (says(500, f"we broke with {KEY}"), ERROR, "HTTP status 500"),
         (says(429, "slower"), "ThrottlingException", ""),
         (drip, "ModelTimeoutException", "in time"),
+        (lambda _: time.sleep(3), "ModelTimeoutException", "in time"),
     ],
 )
 def test_endpoint_failure_becomes_an_aws_error_without_the_key(
@@ -108,18 +109,6 @@ def test_endpoint_failure_becomes_an_aws_error_without_the_key(
     assert problem in error["Message"]
     assert KEY not in error["Message"]
     assert KEY not in caplog.text
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("answering", [drip, lambda _: time.sleep(3)])
-def test_slow_endpoint_times_out(chat: ChatEndpoint, answering: Answering) -> None:
-    chat.answering = answering
-    began = time.monotonic()
-
-    with pytest.raises(EndpointFailed, match="in time"):
-        ModelEndpoint(base_url=chat.base_url, model="small", seconds=0.3).complete(ASKED)
-
-    assert time.monotonic() - began < 2
 
 
 @pytest.mark.parametrize(
