@@ -245,19 +245,6 @@ VECTOR_FILTER_CONSTRAINTS = rule(
 
 # What an index is searched by, besides its vectors.
 
-TEXT_SEARCH_KEYS = rule(
-    "text-search.keys",
-    "at most 10 keys of an index are searchable; a non-filterable one can be",
-    "model (lists of 10, and the note on non-filterable keys); text assumed",
-    value=10,
-    message="A vector index can have at most {limit} text search configurations",
-)
-TEXT_SEARCH_TWICE = rule(
-    "text-search.twice",
-    "one configuration for each key",
-    "model; text assumed",
-    message="Specify no more than one text search configuration for each metadata key",
-)
 TEXT_SEARCH_CHANGE = rule(
     "text-search.change",
     "UpdateMetadataConfiguration either adds or deletes",
@@ -266,7 +253,7 @@ TEXT_SEARCH_CHANGE = rule(
 )
 TEXT_SEARCH_TAKEN = conflict(
     "text-search.taken",
-    "a key that is searchable can't be added again, not even in another language",
+    "a key that is searchable can't be added again, not in another language, nor in one request",
     "model for the error; when it is answered, and the text, are assumed",
     message="The metadata key '{key}' already has a text search configuration",
 )
