@@ -2,13 +2,13 @@
 
 import json
 import time
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
+from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH, ChanceOrder, chance_of
 from bedrock_kb_simulator.faults import BY_CHANCE, Chance, Fault, Faults, Kind
 from simulator.tests.holding import holds
@@ -284,8 +284,6 @@ def _custom(world: World) -> dict[str, str]:
 
 
 def _http(world: World, method: str, order: object = None) -> dict[str, Any]:
-    body = None if order is None else json.dumps(order).encode()
-    request = urllib.request.Request(f"{world.endpoint}{PATH}", data=body, method=method)
-    with urllib.request.urlopen(request) as response:
-        answer: dict[str, Any] = json.load(response)
+    body = b"" if order is None else json.dumps(order).encode()
+    answer: dict[str, Any] = json.loads(orders.ask(method, world.endpoint + PATH, body))
     return answer

@@ -1,7 +1,6 @@
 """Scripted models, including their use of tools."""
 
 import json
-import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,7 +8,9 @@ import pytest
 from strands import Agent, tool
 from strands.models.bedrock import BedrockModel
 
-from bedrock_kb_simulator import scripts
+from bedrock_kb_simulator import orders, scripts
+from simulator.tests.conversation import ASKS, offered, results
+from simulator.tests.conversation import tool as tool_of
 from simulator.tests.holding import holds
 from simulator.tests.world import HAIKU, REGION, World, invalid
 
@@ -19,20 +20,7 @@ CITES = {
     "text": "{{hours}}, says {{source}}.",
     "quotes": {"hours": "every (\\d+ hours)", "source": "\\w+\\.pdf"},
 }
-TOOLS = {
-    "tools": [
-        {
-            "toolSpec": {
-                "name": "search",
-                "description": "Searches.",
-                "inputSchema": {
-                    "json": {"type": "object", "properties": {"query": {"type": "string"}}}
-                },
-            }
-        }
-    ]
-}
-ASKS = {"role": "user", "content": [{"text": "How often is the pump greased?"}]}
+TOOLS = offered(tool_of())
 
 
 @pytest.fixture
@@ -43,10 +31,8 @@ def world(world: World) -> Iterator[World]:
     ordered(world, "DELETE")
 
 
-def ordered(world: World, method: str, body: bytes | None = None) -> Any:
-    request = urllib.request.Request(world.endpoint + scripts.PATH, data=body, method=method)
-    with urllib.request.urlopen(request, timeout=60) as response:
-        return json.load(response)
+def ordered(world: World, method: str) -> Any:
+    return json.loads(orders.ask(method, world.endpoint + scripts.PATH))
 
 
 def script(world: World, *turns: Mapping[str, Any], **more: Any) -> None:
@@ -54,8 +40,7 @@ def script(world: World, *turns: Mapping[str, Any], **more: Any) -> None:
 
 
 def result(use: Mapping[str, Any], text: str) -> dict[str, Any]:
-    answered = {"toolUseId": use["toolUseId"], "content": [{"text": text}]}
-    return {"role": "user", "content": [{"toolResult": answered}]}
+    return results(use["toolUseId"], content=[{"text": text}])
 
 
 def converse(world: World, *messages: Mapping[str, Any], **more: Any) -> dict[str, Any]:
