@@ -26,15 +26,6 @@ def test_extracted_answer_is_marked_and_cites_passages_by_number(world: World) -
     assert answer["metrics"]["latencyMs"] >= 0
 
 
-def test_passage_after_long_ones_is_read(world: World) -> None:
-    long = " ".join(f"Wagon {number} of the tram is green." for number in range(40))
-    tagged = f'<result number="1">{long}</result><result number="2">Rome has seven hills.</result>'
-
-    answer = world.bedrock_runtime.converse(**request(system=[{"text": tagged}]))
-
-    assert "Rome has seven hills. [2]" in answer_text(answer)
-
-
 def test_passages_are_read_from_any_tag_name_and_unescaped(
     world: World,
 ) -> None:
