@@ -301,7 +301,7 @@ def test_stopped_job_is_no_first_sync(world_at: Callable[..., World]) -> None:
     assert "must be synced at least once" in early
 
 
-@holds("document.by-uri", "document.overwritten")
+@holds("document.by-uri")
 def test_document_is_identified_by_uri_and_replaced_with_its_sidecar(
     world: World,
 ) -> None:

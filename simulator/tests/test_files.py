@@ -11,7 +11,7 @@ from simulator.tests.holding import holds
 from simulator.tests.world import World, at, eventually
 
 
-@holds("file.unreadable", "file.size", "file.format", "file.script", "document.status-reason")
+@holds("file.unreadable", "file.size", "file.format", "document.status-reason")
 def test_readable_files_are_indexed_and_others_fail_or_are_ignored(
     world: World,
 ) -> None:

@@ -152,7 +152,7 @@ def test_words_of_the_question_count_beside_its_meaning(world: World) -> None:
     assert places(search(world, knowledge_base, "fixing a flat bike wheel"))[0] == "meant"
 
 
-@holds("managed.scores", "managed.reranking", "managed.reranking-custom")
+@holds("managed.reranking", "managed.reranking-custom")
 def test_best_score_is_one_unless_results_are_reranked(
     cities: Cities,
 ) -> None:

@@ -94,7 +94,7 @@ class DirectCalls:
 
 
 # The documents of an IngestKnowledgeBaseDocuments request. One with a known identifier replaces
-# that document: rule document.overwritten.
+# that document: rule document.by-uri.
 
 _EXTENSIONS = {
     "application/pdf": "pdf",

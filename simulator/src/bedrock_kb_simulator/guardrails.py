@@ -128,7 +128,7 @@ class Guardrails:
         return {"guardrails": [self._summary(row) for row in found], **more}
 
     def update(self, parameters: Parameters) -> Parameters:
-        """Replace the draft and leave versions as they are: rule guardrail.replaced."""
+        """Replace the draft and leave versions as they are: rule guardrail.versions."""
         with self.store.transaction():
             row = self._row(parameters["guardrailIdentifier"], DRAFT)
             members = checked_members(parameters)
@@ -141,7 +141,7 @@ class Guardrails:
         return {**self._draft(row), "updatedAt": moment(row["updated_at"])}
 
     def delete(self, parameters: Parameters) -> Parameters:
-        """Delete one version, or the guardrail with all versions: rule guardrail.deleted."""
+        """Delete one version, or the guardrail with all versions: rule guardrail.versions."""
         version = parameters.get("guardrailVersion")
         with self.store.transaction():
             row = self._row(parameters["guardrailIdentifier"], version or DRAFT)

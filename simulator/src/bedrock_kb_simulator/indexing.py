@@ -91,7 +91,7 @@ class DraftReader:
     def pieces(self, ingestion: VectorIngestion, body: bytes, filename: str) -> tuple[str, ...]:
         """Return the text of a file, by page where images are read; raises Unindexable."""
         if body.startswith(b"#!") or format_of(filename) not in ingestion.formats:
-            raise Unindexable(rules.FILE_FORMAT.message)  # rules file.format, file.script
+            raise Unindexable(rules.FILE_FORMAT.message)  # rule file.format
         if not ingestion.is_seen(format_of(filename)):
             return (self.parser.text(body, filename),)
         try:

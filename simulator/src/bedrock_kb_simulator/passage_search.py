@@ -131,7 +131,7 @@ _CANDIDATES = 200  # nearest passages, which are then scored by the question's w
 
 
 def _scale_scores(hits: list[Hit]) -> list[Hit]:
-    """Scale scores so that the best is 1: rule managed.scores."""
+    """Scale scores so that the best is 1: rule managed.reranking."""
     best = max((hit.score for hit in hits), default=0.0)
     return [replace(hit, score=hit.score / best) for hit in hits] if best else hits
 

@@ -214,20 +214,12 @@ GUARDRAIL_EMPTY = rule(
     "guide; text assumed",
     message="A guardrail must have at least one policy: topicPolicyConfig or wordPolicyConfig",
 )
-GUARDRAIL_REPLACED = rule(
-    "guardrail.replaced",
-    "UpdateGuardrail replaces the whole draft; numbered versions don't change",
-    "guide for versions; observed that what an update leaves out is gone",
-)
 GUARDRAIL_VERSIONS = rule(
     "guardrail.versions",
-    "numbered versions are counted from 1; a number is not given twice",
-    "guide; that a deleted number stays unused is assumed",
-)
-GUARDRAIL_DELETED = rule(
-    "guardrail.deleted",
-    "deleting a guardrail deletes all its versions; a numbered version can be deleted alone",
-    "model",
+    "UpdateGuardrail replaces the whole draft; numbered versions don't change, are counted from 1,"
+    " and a number is not given twice; deleting a guardrail deletes all of them, or the named one",
+    "guide for versions and model for deletion; observed that what an update leaves out is gone;"
+    " that a deleted number stays unused is assumed",
 )
 GUARDRAIL_WORDS = rule(
     "guardrail.words",

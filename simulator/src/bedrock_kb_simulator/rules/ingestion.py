@@ -116,9 +116,6 @@ DOCUMENT_SLOW = rule(
     "observed (README of ballerinax ai.aws.bedrock, 2026-09)",
     value=10,
 )
-DOCUMENT_OVERWRITTEN = rule(
-    "document.overwritten", "a document of the same id or URI is replaced", "guide"
-)
 NOT_YET_SYNCED = rule(
     "document.first-sync",
     "a new S3 data source must be synced once before the document operations work; direct requests"
@@ -131,7 +128,7 @@ DIRECT_BY_URI = rule(
     "document.by-uri",
     "an S3 data source accepts any object that its role can read, under the prefix or not, by a"
     " URI of `s3://` and at most 128 characters, with the attributes of the sidecar that the"
-    " request names; without one, no sidecar is read",
+    " request names; without one, no sidecar is read; a document of the same id or URI is replaced",
     "model for the URI; guide (kb-direct-ingestion) that the next sync removes what does not lie"
     " under the prefix; of the sidecar, assumed",
 )
@@ -194,12 +191,9 @@ DOCUMENT_CONTENT = rule(
 FORMATS = ("txt", "md", "html", "doc", "docx", "csv", "xls", "xlsx", "pdf")
 FILE_FORMAT = rule(
     "file.format",
-    f"{', '.join(FORMATS)}; others are IGNORED",
+    f"{', '.join(FORMATS)}; others are IGNORED, and whatever begins with a shebang",
     "guide; text observed",
     message="Ignored {count} files as their file format was not supported.",
-)
-FILE_SCRIPT = rule(
-    "file.script", "a file that begins with a shebang is no supported format", "observed"
 )
 FILE_SIZE = rule(
     "file.size",

@@ -277,16 +277,12 @@ MANAGED_HYBRID = rule(
     "guide; here half the similarity of the local model and half the share of the question's words,"
     " among the 200 passages nearest in meaning",
 )
-MANAGED_SCORES = rule(
-    "managed.scores",
-    "unless a model reranks, scores are relative: the best result's is 1",
-    "observed (1.00, 0.84, 0.78, 0.77, 0.77; one document alone 1.0)",
-)
 MANAGED_RERANKING = rule(
     "managed.reranking",
-    "without a rerankingModelType the service's own model reranks; NONE turns it off; CUSTOM names"
-    " one of Bedrock's",
-    "guide; the model is the stand-in of rule rerank.stand-in",
+    "without a rerankingModelType the service's own model reranks; CUSTOM names one of Bedrock's;"
+    " NONE turns it off, and scores are relative then: the best result's is 1",
+    "guide; the model is the stand-in of rule rerank.stand-in; the scores observed (1.00, 0.84,"
+    " 0.78, 0.77, 0.77; one document alone 1.0)",
 )
 MANAGED_RERANKING_CUSTOM = rule(
     "managed.reranking-custom",
