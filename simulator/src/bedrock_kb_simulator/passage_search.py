@@ -155,15 +155,12 @@ class Retrieval:
         if query.get("image") or query.get("type") == "IMAGE":
             raise rules.NOT_SIMULATED.broken(what="images in Retrieve")
         guard = self.screening.requested(parameters)
-        arguments = (
-            parameters["knowledgeBaseId"],
-            query.get("text") or "",
-            parameters.get("retrievalConfiguration") or {},
-        )
-        self.check(*arguments)
+        text = query.get("text") or ""
+        configuration = parameters.get("retrievalConfiguration") or {}
+        self._check(home, text, configuration)
         start = start_of(parameters, clock=self.clock)
-        verdict = guard.judge(arguments[1], Side.INPUT) if guard else None
-        hits = [] if verdict and verdict.blocked else self.hits(*arguments)
+        verdict = guard.judge(text, Side.INPUT) if guard else None
+        hits = [] if verdict and verdict.blocked else self._hits(home, text, configuration)
         shown = managed_result if is_managed(home) else partial(reference, own_keys=self.own_keys)
         page = _page([{**shown(hit), "score": hit.score} for hit in hits[start:]])
         more, end = {}, start + len(page)
@@ -172,9 +169,8 @@ class Retrieval:
             more = {"nextToken": token}
         return {"retrievalResults": page, **more, **action_of(verdict)}
 
-    def check(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> None:
+    def _check(self, home: Row, text: str, configuration: dict[str, Any]) -> None:
         """Raise ServiceError for a request that AWS refuses."""
-        home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
             self._check_managed(text, configuration)
             return
@@ -184,7 +180,7 @@ class Retrieval:
             raise rules.MODEL_MISMATCH.broken()
         search = configuration.get("vectorSearchConfiguration") or {}
         if search.get("overrideSearchType") == "HYBRID":
-            raise rules.HYBRID_SEARCH.broken(knowledge_base=knowledge_base_id)
+            raise rules.HYBRID_SEARCH.broken(knowledge_base=home["id"])
         condition = search.get("filter")
         if condition is not None:
             metadata_filters.check(condition, metadata_filters.S3_VECTORS)
@@ -193,12 +189,11 @@ class Retrieval:
         if reranking := search.get("rerankingConfiguration"):
             self.reranking.check(reranking)
 
-    def hits(self, knowledge_base_id: str, text: str, configuration: dict[str, Any]) -> list[Hit]:
+    def _hits(self, home: Row, text: str, configuration: dict[str, Any]) -> list[Hit]:
         """Return the best passages of a checked request, best first."""
-        home = knowledge_base(self.store, knowledge_base_id)
         if is_managed(home):
             return self._managed_hits(home, text, configuration)
-        index = index_of(self.store, knowledge_base_id)
+        index = index_of(self.store, home["id"])
         if index is None:
             raise rules.VECTOR_INDEX_MISSING.broken()
         denied = refusal_of_role(self.store, knowledge_base_id, "QueryVectors", "GetVectors")
@@ -208,7 +203,7 @@ class Retrieval:
         query = normalise(self.embedder.embed_question(text)[: index.dimension])
         limit = search.get("numberOfResults") or rules.DEFAULT_RESULTS.limit
         document_filter = metadata_filters.DocumentFilter(search.get("filter"), self.own_keys)
-        found = self.vectors.search(knowledge_base_id, query, limit, document_filter)
+        found = self.vectors.search(home["id"], query, limit, document_filter)
         reranking = search.get("rerankingConfiguration")
         return self.reranking.reranked(text, found, reranking) if reranking else found
 
