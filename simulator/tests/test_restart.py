@@ -2,7 +2,6 @@
 
 import sqlite3
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from bedrock_kb_simulator.embedder import WIDTH
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndexes
 from bedrock_kb_simulator.store import Store
 from simulator.tests.holding import holds
-from simulator.tests.managed import CUSTOM, ingested, pair, places, search
-from simulator.tests.running import running, simulated
-from simulator.tests.world import World, at, eventually, inline
+from simulator.tests.running import running
+from simulator.tests.world import World, at, eventually
 
 
 @holds("document.first-sync")
@@ -71,26 +69,6 @@ def test_killed_job_is_failed_and_next_job_finishes_its_work(
     assert "internal error" in killed["failureReasons"][0]
     assert statuses == {"INDEXED", "FAILED"}
     assert len({hit["content"]["text"] for hit in texts}) == 60
-
-
-@holds("managed.storage")
-def test_tags_and_managed_passages_survive_a_restart(tmp_path: Path, s3_endpoint: str) -> None:
-    with simulated(tmp_path, s3_endpoint) as world:
-        knowledge_base, source = pair(world, CUSTOM)
-        ingested(world, knowledge_base, source, [inline("a", "Apples are red.", kind="x")])
-        eventually(lambda: places(search(world, knowledge_base, "apples")) == ["a"])
-        buckets = world.s3vectors.list_vector_buckets()["vectorBuckets"]
-        made = world.s3vectors.create_vector_bucket(
-            vectorBucketName=f"vectors-{uuid4().hex}", tags={"team": "birds"}
-        )
-        arn = made["vectorBucketArn"]
-
-    with simulated(tmp_path, s3_endpoint) as world:
-        found = places(search(world, knowledge_base, "apples"))
-        tags = world.s3vectors.list_tags_for_resource(resourceArn=arn)["tags"]
-
-    assert (buckets, found) == ([], ["a"])
-    assert tags == {"team": "birds"}
 
 
 def test_passage_lost_to_full_disk_is_not_found_under_another_owner(
