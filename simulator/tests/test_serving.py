@@ -75,11 +75,3 @@ def test_builtin_s3_keeps_objects_of_any_name_and_size(s3: Any, tmp_path: Path) 
         key,
         "large",
     }
-
-
-@pytest.mark.processes
-def test_missing_object_has_s3s_error(s3: Any) -> None:
-    with pytest.raises(s3.exceptions.NoSuchKey):
-        s3.get_object(Bucket="health", Key="nothing")
-    with pytest.raises(s3.exceptions.ClientError, match="404"):
-        s3.head_object(Bucket="health", Key="nothing")
