@@ -100,15 +100,10 @@ LEASES = {
 }
 SLOTS = {
     "take": _PUT,
-    "taken": _GET,
     "holder_of": _GET,
     "holders": _GET,
-    "lost": _GET,
-    "noted": _GET,
     "sharing": _GET,
     "count_sharing": _PUT,
-    "survey": _PUT,
-    "exhaust": _PUT,
     "free": _PUT,
 }
 WORKLISTS = {

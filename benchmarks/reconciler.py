@@ -69,7 +69,6 @@ def reconciliation(
     bucket: Any = MadeUpBucket(shelves=shelves, meter=meter)
     texts: Any = MadeUpTexts(shelves=shelves, documents=documents)
     leases, receipts, slots = MemoryLeases(), MemoryReceipts(), MemorySlots()
-    slots.survey(SHARED.knowledge_base_id, ())
     pool = (
         PoolMember(
             knowledge_base_id=SHARED.knowledge_base_id, data_source_id=SHARED.data_source_id

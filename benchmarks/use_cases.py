@@ -74,10 +74,7 @@ class MeteredDeployment:
         )
         self.bucket = self._metered(stores.bucket, metering.BUCKET, free=("uri_of",))
         self.leases = self._metered(stores.leases, metering.LEASES)
-        slots = MemorySlots()
-        for each in pool:  # in their state five minutes after a deployment
-            slots.survey(each.knowledge_base_id, ())
-        self.slots = self._metered(slots, metering.SLOTS)
+        self.slots = self._metered(MemorySlots(), metering.SLOTS)
         self.worklists = self._metered(MemoryWorklists(), metering.WORKLISTS)
         self.receipts = self._metered(stores.receipts, metering.RECEIPTS)
         inspections = {**metering.INSPECTION_RESULTS, **metering.INSPECTIONS}

@@ -408,7 +408,6 @@ class MemoryLeases:
 class MemorySlots:
     kept: dict[str, set[str]] = field(default_factory=dict)
     sharers: dict[str, int] = field(default_factory=dict)
-    surveyed: set[str] = field(default_factory=set)
 
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
         holders = self.kept.setdefault(knowledge_base_id, set())
@@ -417,28 +416,11 @@ class MemorySlots:
         holders.add(catalog_id)
         return True
 
-    def taken(self, knowledge_base_id: str) -> int:
-        return len(self.kept.get(knowledge_base_id, ()))
-
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None:
         return next((k for k in knowledge_base_ids if catalog_id in self.kept.get(k, ())), None)
 
     def holders(self, knowledge_base_id: str) -> frozenset[str]:
-        kept = self.kept.get(knowledge_base_id, set())
-        return frozenset(kept) - self.lost(knowledge_base_id)
-
-    def lost(self, knowledge_base_id: str) -> frozenset[str]:
-        kept = self.kept.get(knowledge_base_id, set())
-        return frozenset(each for each in kept if each.startswith("!lost-"))
-
-    def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
-        self.surveyed.add(knowledge_base_id)
-        lost = {f"!lost-{each}" for each in names}
-        self.kept[knowledge_base_id] = self.kept.get(knowledge_base_id, set()) | lost
-
-    def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
-        kept = frozenset(self.kept.get(knowledge_base_id, ()))
-        return kept if knowledge_base_id in self.surveyed else None
+        return frozenset(self.kept.get(knowledge_base_id, ()))
 
     def sharing(self, knowledge_base_id: str) -> int:
         return self.sharers.get(knowledge_base_id, 0)
@@ -446,12 +428,8 @@ class MemorySlots:
     def count_sharing(self, knowledge_base_id: str) -> None:
         self.sharers[knowledge_base_id] = self.sharing(knowledge_base_id) + 1
 
-    def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        self.kept[knowledge_base_id].add(f"!lost-{catalog_id}")
-        self.free(knowledge_base_id, catalog_id)
-
-    def free(self, knowledge_base_id: str, holder: str) -> None:
-        self.kept.get(knowledge_base_id, set()).discard(holder)
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        self.kept.get(knowledge_base_id, set()).discard(catalog_id)
 
 
 @dataclass

@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict
 
 from functions.ingest.deployed import logger, metrics, use_cases
 from functions.telemetry import report
-from stackroom.errors import Unavailable
 
 
 class Breakdown(BaseModel):
@@ -69,10 +68,6 @@ def sweep(request: Sweep) -> dict[str, Any]:
     leases = runs.held() if request.thorough else runs.expired()
     swept = use_cases().broken_runs.sweep(leases, were_stopped=request.thorough)
     report(swept.settled, logger=logger, metrics=metrics)
-    try:
-        use_cases().placements.survey()  # in advance, so that new catalogs don't wait for it
-    except Unavailable as unavailable:
-        swept.failures["survey of data sources"] = unavailable
     for name, error in swept.failures.items():
         logger.error("run not looked after", execution_name=name, exc_info=error)
     state = use_cases().admission.state()  # last: its failure must not hold up any run

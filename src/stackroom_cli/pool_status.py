@@ -38,7 +38,7 @@ def answer(services: SiteServices, catalogs: Sequence[Catalog]) -> PoolAnswer:
         return KnowledgeBaseTold(
             knowledge_base_id=each.member.knowledge_base_id,
             own_sources=sorted(names.get(holder, holder) for holder in each.holders),
-            own_sources_taken=each.taken,
+            own_sources_taken=len(each.holders),
             own_sources_most=each.most,
             shared=sorted(_sharing(each.member, catalogs, names)),
             running=[names.get(grant.worklist_id, grant.worklist_id) for grant in each.running],
@@ -75,9 +75,8 @@ def _names(catalogs: Sequence[Catalog], members: Sequence[PoolMember]) -> dict[s
 
 
 def _own(standing: MemberStanding, names: dict[str, str]) -> str:
-    lost = f", {standing.lost} of them lost" if standing.lost else ""
     holders = _listed([names.get(each, each) for each in standing.holders])
-    return f"{standing.taken} of {standing.most}{lost}{holders}"
+    return f"{len(standing.holders)} of {standing.most}{holders}"
 
 
 def _shared(member: PoolMember, catalogs: Sequence[Catalog], names: dict[str, str]) -> str:

@@ -140,8 +140,6 @@ class Pipeline:
         self.leases = FakeLeases()
         self.executions = FakeExecutions()
         self.slots = FakeSlots()
-        for member in self.pool:  # as five minutes after a deployment
-            self.slots.survey(member.knowledge_base_id, [])
         self.worklists = FakeWorklists()
         self.cap_book = FakeCaps()
         self.usage = FakeUsage()

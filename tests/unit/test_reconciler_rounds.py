@@ -159,21 +159,7 @@ def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> N
     world.slots.take("KB1", "cat-gone", limit=4)
 
     assert world.found() == [(Kind.UNUSED_SLOT, "KB1: cat-gone")]
-    assert world.slots.taken("KB1") == 0
-    assert world.found() == []
-
-
-def test_a_lost_slot_is_free_again_once_there_is_room_for_a_data_source(world: Reconciled) -> None:
-    handbooks = make(world, "handbooks")
-    world.slots.take("KB1", "cat-refused", limit=4)
-    world.slots.exhaust("KB1", "cat-refused")
-
-    while_they_are_there = world.found()
-    world.bedrock.remove("KB1", handbooks.data_source_id)
-
-    assert while_they_are_there == []
-    assert world.found() == [(Kind.LOST_SLOT, "KB1: !lost-cat-refused")]
-    assert world.slots.taken("KB1") == 0
+    assert world.slots.holders("KB1") == frozenset()
     assert world.found() == []
 
 

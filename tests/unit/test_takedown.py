@@ -42,7 +42,7 @@ def test_catalog_is_deleted_with_its_data_source_slot_and_documents(pipeline: Pi
     assert pipeline.bedrock.direct_calls == []  # no call for each ten of its documents
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
     assert pipeline.bedrock.sources == {}
-    assert pipeline.slots.taken("KB1") == 0
+    assert pipeline.slots.holders("KB1") == frozenset()
     assert run.progress.documents.removed == 2
     assert [each.outcome for each in pipeline.settled[-2:]] == [DocumentOutcome.GONE] * 2
     assert not any(each.is_open for each in pipeline.receipts.of_user("alice"))
@@ -184,7 +184,7 @@ def test_catalog_takedown_resumes_after_a_crash(pipeline: Pipeline, step: str) -
     assert run.progress.outcome is RunOutcome.RELEASED
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
     assert pipeline.bedrock.sources == {}
-    assert pipeline.slots.taken("KB1") == 0
+    assert pipeline.slots.holders("KB1") == frozenset()
 
 
 def test_bedrock_that_is_too_busy_to_delete_it_is_waited_out(pipeline: Pipeline) -> None:

@@ -225,24 +225,18 @@ MOST_WAITING = 1000  # of those that wait in a queue
 @dataclass(frozen=True, kw_only=True)
 class MemberStanding:
     """
-    A knowledge base's state. `holders` are the catalogs with a data source of their own; of the
-    slots `taken` some may be lost. `waiting` are the first `MOST_WAITING` of either queue, the
-    oldest first.
+    A knowledge base's state. `holders` are the catalogs with a data source of their own. `waiting`
+    are the first `MOST_WAITING` of either queue, the oldest first.
     """
 
     member: PoolMember
     holders: frozenset[str]
-    taken: int
     running: tuple[Grant, ...]
     waiting: Mapping[Mode, tuple[Waiter, ...]]
 
     @property
     def most(self) -> int:
         return capacity_of(self.member).own_sources
-
-    @property
-    def lost(self) -> int:
-        return max(0, self.taken - len(self.holders))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +254,6 @@ class Pool:
         return MemberStanding(
             member=member,
             holders=self.slots.holders(here),
-            taken=self.slots.taken(here),
             running=tuple(each for each in grants if each.knowledge_base_id == here),
             waiting={
                 mode: tuple(self.book.waiting(here, mode, limit=MOST_WAITING)) for mode in Mode

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from stackroom.errors import RecordChanged
-from stackroom.model.records import PoolMember
 from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, isolate_failures, report_unrepaired
@@ -75,8 +74,6 @@ class SourceAudit:
                 what = f"{knowledge_base_id}: {catalog_id}"
                 found = self._of_holder(knowledge_base_id, catalog_id, what)
                 yield from isolate_failures(what, found)
-        found = self._of_lost(self.context.pool[number], holders)
-        yield from isolate_failures(f"lost slots of {knowledge_base_id}", found)
         return str(number + 1) if number + 1 < len(self.context.pool) else None
 
     def _of_source(self, entry: KnownSource) -> Iterator[Discrepancy]:
@@ -126,30 +123,6 @@ class SourceAudit:
             by=partial(self.context.slots.free, knowledge_base_id, catalog_id),
             until=lambda: catalog_id not in self.context.slots.holders(knowledge_base_id),
         )
-
-    def _of_lost(self, member: PoolMember, holders: frozenset[str]) -> Iterator[Discrepancy]:
-        """Free slots that are lost while a data source without a slot takes their place."""
-        knowledge_base_id = member.knowledge_base_id
-        lost = sorted(self.context.slots.lost(knowledge_base_id))
-        if not lost:
-            return
-        there = self.context.data_sources.all(knowledge_base_id)
-        strangers = [
-            name
-            for name, data_source_id in there.items()
-            if data_source_id != member.data_source_id
-            and not any(is_named_after(name, holder) for holder in holders)
-        ]
-        for each in lost[len(strangers) :]:
-            yield from self.context.mending.mended(
-                Kind.LOST_SLOT,
-                f"{knowledge_base_id}: {each}",
-                by=partial(self.context.slots.free, knowledge_base_id, each),
-                until=partial(self._is_free, knowledge_base_id, each),
-            )
-
-    def _is_free(self, knowledge_base_id: str, lost: str) -> bool:
-        return lost not in self.context.slots.lost(knowledge_base_id)
 
 
 def known_sources(inventory: Inventory, knowledge_base_id: str) -> list[KnownSource]:

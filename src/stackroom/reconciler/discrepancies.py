@@ -67,7 +67,6 @@ class Kind(StrEnum):
     REJECTED_IN_INDEX = "rejected_in_index", "to be removed from the index and verified"
     DEAD_RUN = "dead_run", "followed by another run"
     UNUSED_SLOT = "unused_slot", "freed"
-    LOST_SLOT = "lost_slot", "counted as free, because there is room for a data source again"
     ORPHAN_DATA_SOURCE = (
         "orphan_data_source",
         "deleted with all that it indexed, because no catalog uses it",

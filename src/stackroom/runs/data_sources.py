@@ -1,6 +1,6 @@
 """A knowledge base's data sources, and the slots that catalogs hold there."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Protocol
 
 from stackroom.model.records import DataSource, DataSourceType
@@ -12,9 +12,6 @@ class Slots(Protocol):
     them.
     """
 
-    def taken(self, knowledge_base_id: str) -> int:
-        """Return the number of slots taken, including those counted as lost."""
-
     def holders(self, knowledge_base_id: str) -> frozenset[str]:
         """Return the catalogs that hold a slot."""
 
@@ -22,30 +19,9 @@ class Slots(Protocol):
 
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
 
-    def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
         """
-        Free the catalog's slot and count it as lost, because Bedrock refused one more data source.
-        """
-
-    def lost(self, knowledge_base_id: str) -> frozenset[str]:
-        """Return the entries that stand for lost slots and hold them until they are freed."""
-
-    def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
-        """
-        Count a slot as lost for each of these data sources that belongs to no catalog with a slot.
-        From then on `noted` returns them. Safe to repeat.
-        """
-
-    def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
-        """
-        Return the catalogs that hold a slot and the entries of lost slots; None before the first
-        survey, when nobody can tell. The entry of a data source ends with its name.
-        """
-
-    def free(self, knowledge_base_id: str, holder: str) -> None:
-        """
-        Free a slot, because the catalog's data source is gone or there is room again. Safe to
-        repeat.
+        Free a slot, because the catalog's data source is gone or can't be made. Safe to repeat.
         """
 
     def sharing(self, knowledge_base_id: str) -> int:

@@ -9,7 +9,7 @@ the fewest catalogs. A catalog stays where it was placed, whatever happens to th
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, RecordChanged
@@ -39,9 +39,8 @@ class SharedSources:
         somebody has just placed it elsewhere.
         """
         for member in self.pool:
-            noted = self.slots.noted(member.knowledge_base_id)
-            may_be_home = noted is None or is_at_home(noted, catalog)
-            if may_be_home or len(noted or ()) < capacity_of(member).own_sources:
+            holders = self.slots.holders(member.knowledge_base_id)
+            if catalog.catalog_id in holders or len(holders) < capacity_of(member).own_sources:
                 return None
         return self.join(catalog)
 
@@ -79,17 +78,7 @@ class Placements:
         is_there = self.data_sources.is_available(source.knowledge_base_id, source.data_source_id)
         return source, is_there
 
-    def survey(self) -> None:
-        """
-        Note which data sources catalogs have, once for each knowledge base, before anybody is
-        placed there. Safe to repeat. Raises KnowledgeBaseThrottled.
-        """
-        for each in self.pool:
-            if self.slots.noted(each.knowledge_base_id) is None:
-                self._survey(each.knowledge_base_id)
-
     def _place(self, catalog: Catalog) -> DataSource:
-        self.survey()
         source = self._own(catalog)
         if source is None:
             return self.shared.join(catalog)
@@ -110,60 +99,29 @@ class Placements:
             self.data_sources.remove(source.knowledge_base_id, source.data_source_id)
             self.slots.free(source.knowledge_base_id, catalog_id)
 
-    def _survey(self, knowledge_base_id: str) -> bool:
-        """
-        Survey the knowledge base and return True if that found unknown data sources.
-
-        If the tables were lost or restored from a backup, a catalog that comes back must find its
-        data source again.
-        """
-        there = self.data_sources.all(knowledge_base_id)
-        # After them, because a slot is taken before its data source is created.
-        holders = self.slots.holders(knowledge_base_id)
-        owners = {each: catalog_named_in(each) for each in there}
-        found = {each for each, owner in owners.items() if owner and owner not in holders}
-        lost = self.slots.lost(knowledge_base_id)
-        self.slots.survey(knowledge_base_id, found)
-        return not all(any(each.endswith(name) for each in lost) for name in found)
-
     def _own(self, catalog: Catalog) -> DataSource | None:
         for member in self._candidates(catalog):
-            if not self._takes_slot(member, catalog):
+            home, limit = member.knowledge_base_id, capacity_of(member).own_sources
+            if not self.slots.take(home, catalog.catalog_id, limit=limit):
                 continue
             try:
                 return self._adopt_or_create(member, catalog)
             except DataSourceLimit:
-                # The slot that we counted as free is not: slots were lost, or strangers' data
-                # sources are there.
-                if self._survey(member.knowledge_base_id):
-                    self.slots.free(member.knowledge_base_id, catalog.catalog_id)
-                else:
-                    self.slots.exhaust(member.knowledge_base_id, catalog.catalog_id)
+                # Strangers' data sources are there, or those of slots that were lost.
+                self.slots.free(home, catalog.catalog_id)
         return None
-
-    def _takes_slot(self, member: PoolMember, catalog: Catalog) -> bool:
-        """
-        Return True if the catalog has a slot there. If a survey has found its data source, it needs
-        no room.
-        """
-        knowledge_base_id, limit = member.knowledge_base_id, capacity_of(member).own_sources
-        mine = standing_for(self.slots.lost(knowledge_base_id), catalog.catalog_id)
-        taken = self.slots.take(knowledge_base_id, catalog.catalog_id, limit=limit + len(mine))
-        for each in mine:
-            self.slots.free(knowledge_base_id, each)
-        return taken
 
     def _candidates(self, catalog: Catalog) -> list[PoolMember]:
         """
-        Return the pool in order of preference: first where the catalog's slot or data source was
-        left, then by room.
+        Return the pool in order of preference: first where the catalog's slot was left, then by
+        room.
         """
 
         def order(member: PoolMember) -> tuple[bool, float]:
-            noted = self.slots.noted(member.knowledge_base_id) or frozenset()
+            holders = self.slots.holders(member.knowledge_base_id)
             # The share of its slots: in a mixed pool some have fifty times as many.
-            fullness = len(noted) / max(1, capacity_of(member).own_sources)
-            return not is_at_home(noted, catalog), fullness
+            fullness = len(holders) / max(1, capacity_of(member).own_sources)
+            return catalog.catalog_id not in holders, fullness
 
         return sorted(self.pool, key=order)
 
@@ -191,21 +149,6 @@ class Placements:
             # what is gone. The catalog is written when it is opened, marked deleting or unmarked.
             token=digest(knowledge_base_id, name, catalog.updated_at.isoformat()),
         )
-
-
-def is_at_home(noted: Collection[str], catalog: Catalog) -> bool:
-    """
-    Return True if a slot of the knowledge base is the catalog's, or stands for its data source.
-    """
-    return catalog.catalog_id in noted or bool(standing_for(noted, catalog.catalog_id))
-
-
-def standing_for(noted: Collection[str], catalog_id: str) -> list[str]:
-    """
-    Return the entries that a survey has noted for the catalog's data source; they end with its
-    name.
-    """
-    return [each for each in noted if each != catalog_id and each.endswith(catalog_id)]
 
 
 def data_source_name(catalog: Catalog) -> str:

@@ -120,10 +120,6 @@ class ShownOperations:
             message = gettext("Discrepancy: %(kind)s, %(number)s found")
             fields = {"kind": kind, "number": figure(number)}
             found.append(Wrong(message=message % fields, part="discrepancies-title"))
-        lost = sum(each.lost for each in self.overview.pool or ())
-        if lost:
-            message = ngettext("%(number)s data source lost", "%(number)s data sources lost", lost)
-            found.append(Wrong(message=message % {"number": lost}, part="pool-title"))
         return found
 
     @property

@@ -21,12 +21,11 @@ from simulated_time.functions import Function, FunctionFailed
 from simulated_time.hub import Hub
 from stackroom.app.run_builder import RunBuilder
 from stackroom.app.tool_builder import ToolBuilder
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.errors import CatalogNotFound, DocumentNotFound
 from stackroom.model.keys import Location, is_ours, locate
 from stackroom.model.records import CatalogDataSources, PoolMember
 from stackroom.runs.capacity import CAPACITIES
-from tests.aws.stores import CONTROL_TABLE, ENVIRONMENT, create_bucket, create_tables
+from tests.aws.stores import ENVIRONMENT, create_bucket, create_tables
 from tests.campaigns.chaos.disruptions import Disruptions, delivered, disturb
 from tests.campaigns.chaos.handlers import Event, handle
 from tests.campaigns.chaos.kills import Kills
@@ -228,9 +227,8 @@ class Deployment:
         return str(made["storageConfiguration"]["s3VectorsConfiguration"]["indexArn"])
 
     def _let_strangers_in(self, knowledge_base_id: str, number: int) -> None:
-        """Data sources of other people's, whose slots Stackroom has found to be lost."""
+        """Data sources of other people's, of which Stackroom knows nothing."""
         agent = self.account.client("bedrock-agent", unpaced=True)
-        slots = DynamoSlots(client=self.wire.client("dynamodb"), table=CONTROL_TABLE)
         for name in (f"handbooks-{each}" for each in range(number)):
             self.hub.run(until=self.hub.time + 1)  # two a second are let through
             agent.create_data_source(
@@ -241,8 +239,6 @@ class Deployment:
                     "s3Configuration": {"bucketArn": "arn:aws:s3:::handbooks"},
                 },
             )
-            slots.take(knowledge_base_id, name, limit=_OWN_SLOTS)
-            slots.exhaust(knowledge_base_id, name)
 
     def _handle(self, name: str, event: Any) -> Any:
         step = event.action if name == "person" else event.get("action", name)

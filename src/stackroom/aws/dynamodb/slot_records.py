@@ -2,23 +2,20 @@
 Slots for catalogs' own data sources, counted in the control table: one item per knowledge base.
 
     pk SLOTS#<knowledge_base_id>, sk SLOTS
-    catalogs    string set of the catalogs that hold one; also of what stands for a lost slot
-    surveyed    true once its data sources were looked through
+    catalogs    string set of the catalogs that hold one
     sharing     number of catalogs that joined its shared data source; nobody counts those that left
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 
-_LOST = "!lost-"  # no catalog's id begins so
-
 
 class DynamoSlots(DynamoTable):
     def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
-        if catalog_id in self._holders(knowledge_base_id):
+        if catalog_id in self.holders(knowledge_base_id):
             return True
         if limit < 1:  # where nobody has one yet, the condition doesn't ask for it
             return False
@@ -28,53 +25,22 @@ class DynamoSlots(DynamoTable):
             {":catalog": {catalog_id}, ":limit": limit},
             "attribute_not_exists(catalogs) OR size(catalogs) < :limit",
         )
-        return taken or catalog_id in self._holders(knowledge_base_id)
-
-    def taken(self, knowledge_base_id: str) -> int:
-        return len(self._holders(knowledge_base_id))
+        return taken or catalog_id in self.holders(knowledge_base_id)
 
     def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None:
-        return next(
-            (each for each in knowledge_base_ids if catalog_id in self._holders(each)), None
-        )
+        return next((each for each in knowledge_base_ids if catalog_id in self.holders(each)), None)
 
     def holders(self, knowledge_base_id: str) -> frozenset[str]:
-        held = self._holders(knowledge_base_id)
-        return frozenset(each for each in held if not each.startswith(_LOST))
+        return frozenset(self._item(knowledge_base_id).get("catalogs", ()))
 
-    def lost(self, knowledge_base_id: str) -> frozenset[str]:
-        held = self._holders(knowledge_base_id)
-        return frozenset(each for each in held if each.startswith(_LOST))
-
-    def free(self, knowledge_base_id: str, holder: str) -> None:
-        self._change(knowledge_base_id, "DELETE catalogs :holder", {":holder": {holder}})
-
-    def exhaust(self, knowledge_base_id: str, catalog_id: str) -> None:
-        # Delete the slot's item first: a crash in between leaves one slot too few for a while.
-        lost = {":lost": {f"{_LOST}{catalog_id}"}}
-        self._change(knowledge_base_id, "ADD catalogs :lost", lost)
-        self.free(knowledge_base_id, catalog_id)
-
-    def survey(self, knowledge_base_id: str, names: Collection[str]) -> None:
-        expression = "SET surveyed = :surveyed"
-        values: dict[str, Any] = {":surveyed": True}
-        if names:  # DynamoDB has no empty sets
-            expression += " ADD catalogs :lost"
-            values |= {":lost": {f"{_LOST}{each}" for each in names}}
-        self._change(knowledge_base_id, expression, values)
-
-    def noted(self, knowledge_base_id: str) -> frozenset[str] | None:
-        item = self._item(knowledge_base_id)
-        return frozenset(item.get("catalogs", ())) if item.get("surveyed") else None
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        self._change(knowledge_base_id, "DELETE catalogs :catalog", {":catalog": {catalog_id}})
 
     def sharing(self, knowledge_base_id: str) -> int:
         return int(self._item(knowledge_base_id).get("sharing", 0))
 
     def count_sharing(self, knowledge_base_id: str) -> None:
         self._change(knowledge_base_id, "ADD sharing :one", {":one": 1})
-
-    def _holders(self, knowledge_base_id: str) -> frozenset[str]:
-        return frozenset(self._item(knowledge_base_id).get("catalogs", ()))
 
     def _item(self, knowledge_base_id: str) -> dict[str, Any]:
         return self._get(_key(knowledge_base_id)) or {}
