@@ -104,7 +104,6 @@ class PipelineFunctions:
             "bedrock:ListIngestionJobs",
             "bedrock:IngestKnowledgeBaseDocuments",
             "bedrock:DeleteKnowledgeBaseDocuments",
-            "bedrock:GetKnowledgeBaseDocuments",  # before a document is sent again
             on=self.knowledge_base.knowledge_base_arns,
         )
         grant_index_lookup(handler, knowledge_base=self.knowledge_base)

@@ -5,14 +5,13 @@ data source and at one that catalogs share.
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, StoreUnavailable
-from stackroom.model.records import LARGE, CatalogStatus, DataSource, DocumentStatus
+from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
+from stackroom.model.records import LARGE, CatalogStatus, DocumentStatus
 from stackroom.runs.bedrock_calls import Busy
 from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.ledger import Mode
@@ -342,75 +341,6 @@ def test_a_document_that_takes_330_seconds_is_sent_once(filled: Pipeline, *, is_
     assert run.progress.outcome is RunOutcome.RELEASED
     assert len(filled.bedrock.direct_calls) == 1
     assert (filled.document().status, filled.document().attempts) == (DocumentStatus.INDEXED, 1)
-
-
-@pytest.mark.parametrize("ends", [1, 2])
-def test_a_successor_follows_the_call_that_is_at_work(pipeline: Pipeline, ends: int) -> None:
-    pipeline.bedrock.direct_seconds = LONG
-    drop(pipeline, 5)
-    for _ in range(ends):
-        broken = pipeline.work()
-        pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
-
-    run = pipeline.execute()
-
-    sent = [each for _, held in calls(pipeline) for each in held]
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert (len(sent), len({*sent})) == (5, 5)
-    assert statuses(pipeline) == {"indexed"}
-
-
-def test_successor_run_sends_new_documents_while_a_call_is_at_work(pipeline: Pipeline) -> None:
-    pipeline.bedrock.direct_seconds = LONG
-    drop(pipeline, 5)
-    broken = pipeline.work()
-    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
-    pipeline.drop("alice/research/new.txt")
-
-    pipeline.execute()
-
-    sent = [each for _, held in calls(pipeline) for each in held]
-    assert (len(sent), len({*sent})) == (6, 6)
-    assert statuses(pipeline) == {"indexed"}
-
-
-def test_a_version_that_was_never_sent_does_not_follow_an_older_call(pipeline: Pipeline) -> None:
-    pipeline.bedrock.direct_seconds = LONG
-    pipeline.drop(KEY)
-    broken = pipeline.work()
-    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
-    pipeline.clock.pass_by(30)
-    pipeline.drop(KEY, "newer")
-    died = StoreUnavailable("UpdateItem", "InternalServerError")
-    pipeline.bedrock.before("ingest", partial(_die, died), times=1)
-    run = pipeline.execute(until="StartIngestion")
-    with suppress(StoreUnavailable):
-        pipeline.ingestion.start(run)
-    pipeline.broken_runs.record(run.worklist_id, run.epoch, "broken")
-
-    pipeline.execute()
-
-    assert [held for _, held in calls(pipeline)] == [[DOCUMENT], [DOCUMENT]]
-    assert statuses(pipeline) == {"indexed"}
-
-
-def test_a_version_whose_call_was_refused_does_not_follow_an_older_call(filled: Pipeline) -> None:
-    filled.bedrock.direct_seconds = LONG
-    run = filled.work()
-    filled.broken_runs.record(run.worklist_id, run.epoch, "broken")
-    filled.clock.pass_by(30)
-    filled.drop(KEY, "newer")
-
-    def refuse(source: DataSource, *_: object, **__: object) -> None:
-        filled.bedrock.put(source, DOCUMENT, "IN_PROGRESS")  # the older one goes on
-        raise KnowledgeBaseUnavailable("Ingest", "ServiceUnavailableException")
-
-    filled.bedrock.before("ingest", refuse, times=1)
-
-    filled.execute()
-
-    assert [held for _, held in calls(filled)] == [[DOCUMENT], [DOCUMENT]]
-    assert statuses(filled) == {"indexed"}
 
 
 # Back-pressure, and answers that are lost

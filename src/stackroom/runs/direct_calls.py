@@ -25,7 +25,7 @@ from stackroom.model.repositories import Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
 from stackroom.runs.admission import Admission
 from stackroom.runs.bedrock_calls import Busy, DirectDocuments, Submission
-from stackroom.runs.evidence import INGESTING, MAX_ATTEMPTS, UNSEEN
+from stackroom.runs.evidence import MAX_ATTEMPTS, UNSEEN
 from stackroom.runs.ledger import Mode
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import (
@@ -252,34 +252,6 @@ class DirectCalls:
         reported_at = [each.updated_at for each in answer.values() if each.updated_at is not None]
         return min(reported_at, default=self.now())
 
-    def at_work(
-        self, source: DataSource, batch: Iterable[Document], bound: Bound
-    ) -> dict[str, datetime]:
-        """
-        Return, by document id, since when Bedrock works on documents that an earlier call brought.
-
-        An older version may still be at work, so only what Bedrock reports since this version was
-        bound counts. For a document that is tried again after it was accepted, what it reports
-        since the file was uploaded counts.
-        """
-        since = {
-            each.document_id: each.updated_at
-            if each.status is DocumentStatus.INDEXING
-            else each.present_since
-            for each in batch
-            if each.attempts > 0 and is_of_calls(each) and each.document_id in bound.documents
-        }
-        if bound.submissions is None or not since:
-            return {}
-        return {
-            document_id: detail.updated_at
-            for document_id, detail in self.direct.details(source, since).items()
-            if detail.status in INGESTING
-            and detail.updated_at is not None
-            and (begun := since[document_id]) is not None
-            and detail.updated_at >= begun
-        }
-
     @staticmethod
     def token_of(bound: Bound, round_id: str) -> str:
         """Return the call's client token, which is the same if a broken task repeats the call."""
@@ -358,9 +330,6 @@ class CallSender:
             self.work.is_more = True
             return
         try:
-            bound = self._followed(batch, bound)
-            if not bound.documents:
-                return
             answer = self.calls.send(self.source, bound, round_id)
         except DocumentsRefused as refusal:
             self._was_refused(bound, refusal)
@@ -373,22 +342,6 @@ class CallSender:
         else:
             self._was_answered(bound, answer, round_id)
 
-    def _followed(self, batch: list[Document], bound: Bound) -> Bound:
-        """
-        Return the documents to send, without those that Bedrock still works on for an earlier call.
-
-        Bedrock would begin those anew [Boise-State-Development/agentcore-public-stack, PR 901], so
-        the run follows the earlier call instead.
-        """
-        known = self.calls.at_work(self.source, batch, bound)
-        if not known:
-            return bound
-        followed = [bound.documents[each] for each in known]
-        began_at = min(min(bound.documents[each].updated_at, at) for each, at in known.items())
-        self._add_call(followed, accepted_at=began_at, began_at=began_at)
-        left = {each: it for each, it in bound.documents.items() if each not in known}
-        return replace(bound, documents=left)
-
     def _was_answered(self, bound: Bound, answer: datetime | Busy, round_id: str) -> None:
         if isinstance(answer, Busy):
             self.calls.unbind(bound)
@@ -399,17 +352,15 @@ class CallSender:
             users = {each: self.work.catalogs[each].user_id for each in self.work.catalogs}
             call = Call(round_id, self.calls.token_of(bound, round_id)[:_NAME])
             count_ingested(self.calls.usage, users, documents, at=self.now, call=call)
-        self._add_call(documents, accepted_at=answer, began_at=self.now)
+        self._add_call(documents, accepted_at=answer)
 
-    def _add_call(
-        self, documents: Sequence[Document], *, accepted_at: datetime, began_at: datetime
-    ) -> None:
+    def _add_call(self, documents: Sequence[Document], *, accepted_at: datetime) -> None:
         self._not_alone(documents)
         at_work = (*(each for each in self.run.progress.calls if not each.is_over), *self.sent)
         self.sent.append(
             DirectCall(
                 accepted_at=accepted_at,
-                began_at=began_at,
+                began_at=self.now,
                 documents=tuple(map(DocumentName.of, documents)),
                 size=sum(each.text_size for each in documents),
                 size_ahead=sum(each.size for each in at_work),

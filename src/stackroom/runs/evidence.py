@@ -30,8 +30,7 @@ from stackroom.text.gaps import UNREAD
 # Bedrock's DocumentStatus, sorted by what it means for us: the twelve values [API model
 # bedrock-agent, KnowledgeBaseDocumentDetail].
 INDEXED = frozenset({"INDEXED"})
-INGESTING = frozenset({"PENDING", "STARTING", "IN_PROGRESS"})
-UNDER_WAY = INGESTING | {"DELETING", "DELETE_IN_PROGRESS"}
+UNDER_WAY = frozenset({"PENDING", "STARTING", "IN_PROGRESS", "DELETING", "DELETE_IN_PROGRESS"})
 ABSENT = frozenset({"NOT_FOUND"})
 # The reasons that we give if Bedrock gives none.
 FAILURES = {
