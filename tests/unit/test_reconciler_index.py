@@ -321,15 +321,7 @@ def test_more_suspects_than_a_round_takes_are_told_and_left_to_the_next(
     assert {*first, *second}.issuperset(missing)
 
 
-def test_expired_listing_is_started_again(crowded: Reconciled) -> None:
-    crowded.bedrock.lose(SHARED, place_of(KEYS[3]).document_id)
-    met = crowded.inventory.fails("indexed", ListingExpired("SHARED1"), times=2)
-
-    assert crowded.found() == [(Kind.MISSING_FROM_INDEX, KEYS[3])]
-    assert met.left == 0
-
-
-def test_listing_that_keeps_expiring_is_reported_and_the_next_is_read(crowded: Reconciled) -> None:
+def test_listing_that_expires_is_reported_and_the_next_is_read(crowded: Reconciled) -> None:
     def expire(source: DataSource, _: str | None) -> None:
         if source == SHARED:
             raise ListingExpired(source.data_source_id)

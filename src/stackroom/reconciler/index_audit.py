@@ -41,7 +41,7 @@ from stackroom.reconciler.index_orphans import Orphans, is_of_our_form, is_passi
 from stackroom.reconciler.mending import isolate_failures
 from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail
 from stackroom.runs.evidence import may_be_found
-from stackroom.runs.inventory import IdParts, KnownSource, ListedDocument, ListingExpired
+from stackroom.runs.inventory import IdParts, KnownSource, ListedDocument
 from stackroom.runs.placement import catalog_named_in
 
 # DocumentStatus, and DataSourceStatus [API model bedrock-agent]
@@ -53,9 +53,6 @@ _ID = 12  # bytes of an id, as in `doc-` and 24 hexadecimal digits
 # Suspects of a round: as many as a bookmark has room for, since an item may have 400 KB [DynamoDB
 # developer guide: Constraints]. Of more, the others are found by later rounds.
 SUSPECTS = 10_000
-# Nobody documents for how long a listing's nextToken holds; one of five million documents takes an
-# hour and a half. One that never lasts is given up.
-_MOST_EXPIRED = 3
 _AT_ONCE = 10  # ids of a GetKnowledgeBaseDocuments [API model bedrock-agent]
 _AT_MOST = 100  # suspects of a step, or a page with more; asked for ten at a time
 
@@ -86,7 +83,6 @@ class IndexPosition(Record):
     began: AwareDatetime | None = None
     parts: int = 0
     suspects: tuple[str, ...] = ()
-    expired: int = 0  # how often a listing of it had to begin anew
 
 
 # An id that needs a second look; the catalog of its record, and how it is listed, as far as known.
@@ -169,30 +165,17 @@ class IndexAudit:
         source = data_source.source.data_source_id
         past = IndexPosition(member=at.member, after=source)
         if at.source != source:
-            at = self._begun(at, source)
+            at = IndexPosition(
+                member=at.member, after=at.after, source=source, began=self.context.mending.now()
+            )
         try:
             following = yield from self._read(at, data_source)
-        except ListingExpired as expired:
-            if at.expired < _MOST_EXPIRED:
-                return self._begun(at, source, expired=at.expired + 1)
-            yield Discrepancy.not_compared(str(data_source), expired)
-            return past
         except Exception as error:
             if is_systemic(error):
                 raise
             yield Discrepancy.not_compared(str(data_source), error)
             return past
         return following or past
-
-    def _begun(self, at: IndexPosition, source: str, *, expired: int = 0) -> IndexPosition:
-        """Return the position of the first reading of that data source."""
-        return IndexPosition(
-            member=at.member,
-            after=at.after,
-            source=source,
-            began=self.context.mending.now(),
-            expired=expired,
-        )
 
     def _read(self, at: IndexPosition, data_source: _OwnedDataSource) -> _Reread:
         match at.reading:
