@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError as Malformed
 from rich.markup import escape
 
-from stackroom.clock import utc_now
 from stackroom.errors import CatalogNotFound
-from stackroom.model.keys import PLACE_MAP_PREFIX
 from stackroom.model.records import Catalog, Document
 from stackroom.text.inspection import reader_of
 from stackroom.tools.texts import counted
@@ -137,8 +135,6 @@ def read_anew_at_start(
 def _steps(
     state: StateDirectory, services: SiteServices, announce: Announce, counting: Counting
 ) -> Iterator[None]:
-    for _ in services.stores.bucket.purge(PLACE_MAP_PREFIX, before=utc_now()):
-        yield
     wanted = [_Wanted.all_of(each) for each in SiteRecords(services.site).catalogs()]
     waiting, examined, refused = deque[Document](), 0, 0
     with counting("documents reread", sum(each.count for each in wanted)) as advance:

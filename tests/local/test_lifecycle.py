@@ -75,21 +75,18 @@ def test_a_directory_that_an_older_reader_has_read_is_read_anew_once(
         [before] = SiteRecords(instance).documents("ada")
         outdated = {"text_id": "0" * 16, "indexed_text_id": None}
         SiteServices(instance).stores.documents.save(before.model_copy(update=outdated))
-        s3, place_map = instance.client("s3"), f"_pagemaps/{before.document_id}.json.gz"
-        s3.put_object(Bucket=instance.bucket, Key=place_map, Body=b"of before")
     fresh, marker = (state_dir / "reader").read_text(), state_dir / "reader"
     marker.unlink()
 
     with local_mode(state_dir) as instance:
         settled = _eventually(lambda: _text_ids(instance) == {before.text_id} and marker.exists())
-        kept = instance.client("s3").list_objects_v2(Bucket=instance.bucket, Prefix="_pagemaps/")
         asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
     said = state_dir.with_suffix(".log").read_text()
 
     assert settled
     assert marker.read_text() == fresh == READER_VERSION
     assert "rereading 1 document from an earlier version" in said
-    assert (kept["KeyCount"], "behind the barometer" in asked.stdout) == (0, True)
+    assert "behind the barometer" in asked.stdout
 
 
 def _text_ids(instance: Instance) -> set[str | None]:

@@ -1,5 +1,3 @@
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from stackroom.model.keys import (
     canonical_name,
     catalog_id_of,
     document_id_of,
-    former_document_id_of,
     is_folder_marker,
     is_ours,
     is_user_id,
@@ -171,7 +168,6 @@ def test_folder_of_texts_is_no_users_and_nothing_in_it_is_a_document() -> None:
 
 def test_sidecars_page_maps_and_folder_markers_are_not_documents() -> None:
     assert is_ours("alice/research/a.pdf.metadata.json")
-    assert is_ours("_pagemaps/doc-1.json.gz")
     assert not is_ours("alice/research/metadata.json")
     assert is_folder_marker("alice/research/", 0)
     assert not is_folder_marker("alice/research/", 1)
@@ -264,15 +260,6 @@ def test_names_that_differ_by_encoding_alone_are_one_document(one: str, other: s
 )
 def test_names_that_only_look_alike_are_two_documents(one: str, other: str) -> None:
     assert document_id_of("cat-1", one) != document_id_of("cat-1", other)
-
-
-@given(
-    st.text(st.characters(exclude_categories=["Cs", "Zs"], exclude_characters="\u200b\u2060\ufeff"))
-)
-def test_ids_of_composed_names_stay_as_they_were(name: str) -> None:
-    composed = unicodedata.normalize("NFC", name)
-
-    assert document_id_of("cat-1", composed) == former_document_id_of("cat-1", composed)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -12,7 +12,6 @@ from stackroom.model.catalog_counts import counts_in
 from stackroom.model.keys import (
     SIDECAR_SUFFIX,
     TextName,
-    former_document_id_of,
 )
 from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind, Outcome
@@ -267,7 +266,6 @@ def test_unchanged_rejected_and_internal_objects_are_no_discrepancy(world: Recon
     world.clock.pass_by(1)
     world.bucket.upload(KEY)
     world.bucket.upload("alice/research/", "")
-    world.bucket.upload("_pagemaps/doc-1.json.gz")
     world.bucket.upload(TextName("alice", f"cat-{'0' * 24}", f"doc-{'0' * 24}", "0" * 16).key)
 
     assert world.found() == []
@@ -465,15 +463,3 @@ def test_two_folders_of_a_catalogs_name_are_no_discrepancy(world: Reconciled) ->
     world.dropped_and_indexed("alice/B\u00fcro/a.txt", "alice/Bu\u0308ro/b.txt")
 
     assert world.found() == []
-
-
-def test_record_under_an_uncomposed_id_is_recreated(world: Reconciled) -> None:
-    world.dropped_and_indexed(TWIN)
-    document = world.document(TWIN)
-    world.documents.remove(document)
-    former_id = former_document_id_of(CATALOG, document.filename)
-    world.documents.save(document.model_copy(update={"document_id": former_id, "version": 0}))
-
-    assert {what for _, what in world.found()} == {TWIN}
-
-    assert [each.document_id for each in world.documents.kept.values()] == [document.document_id]

@@ -3,7 +3,6 @@ import pytest
 from stackroom.errors import ObjectRefused
 from stackroom.model.keys import (
     catalog_id_of,
-    former_document_id_of,
     locate,
     unplaced_id_of,
     unplaced_partition,
@@ -24,7 +23,7 @@ from stackroom.uploads.plan import (
 from stackroom.uploads.steps import (
     RecordAttributes,
 )
-from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, receipts_of
+from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, receipts_of
 
 
 def is_quarantined(pipeline: Pipeline, key: str) -> bool:
@@ -360,7 +359,7 @@ def test_rejected_file_is_taken_for_indexed_only_where_jobs_crawl(*, by_jobs: bo
 
 
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
-    for key in (KEY + ".metadata.json", "_pagemaps/doc-1.json.gz", "_text/alice/a.md"):
+    for key in (KEY + ".metadata.json", "_text/alice/a.md"):
         assert pipeline.drop(key).outcome is UploadOutcome.IGNORED
     assert pipeline.drop("alice/research/", body="").outcome is UploadOutcome.IGNORED
 
@@ -657,22 +656,3 @@ def test_folder_of_other_encoding_is_rejected_where_jobs_read_one_prefix() -> No
     assert pipeline.drop(other).outcome is UploadOutcome.REJECTED
 
     assert "'alice/B\\xfcro/' alone" in str(rejects_of(pipeline, "alice")[0].status_reason)
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_record_under_an_id_of_bytes_gives_way_to_one_under_its_names(
-    pipeline: Pipeline, *, is_there: bool
-) -> None:
-    pipeline.drop()
-    former_id = former_document_id_of(CATALOG, "Ma\u0308rz.txt")
-    former = document_at(DECOMPOSED, status=DocumentStatus.INDEXED, indexed_at=pipeline.clock())
-    pipeline.documents.save(former.model_copy(update={"document_id": former_id}))
-    if is_there:
-        pipeline.bucket.upload(DECOMPOSED)
-
-    pipeline.deliver(DECOMPOSED)
-
-    left = {each.document_id: each.status for each in pipeline.documents.of_catalog(CATALOG)}
-    now = former.document_id if is_there else former_id
-    expected = DocumentStatus.PENDING if is_there else DocumentStatus.DELETING
-    assert left == {pipeline.document().document_id: DocumentStatus.PENDING, now: expected}

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from stackroom.model.records import Catalog, DataSourceType
 
 SIDECAR_SUFFIX = ".metadata.json"
-PLACE_MAP_PREFIX = "_pagemaps/"
-TEXT_PREFIX = "_text/"
-OUR_PREFIXES = (PLACE_MAP_PREFIX, TEXT_PREFIX)  # of no user
+TEXT_PREFIX = "_text/"  # of no user
 LONGEST_KEY = 1024  # bytes [S3 user guide: object-keys]
 # Bedrock: an S3 data source's inclusionPrefix has 1..300 characters (CloudFormation schema of
 # AWS::Bedrock::DataSource); we count bytes, which is never more lenient.
@@ -228,8 +226,8 @@ def is_folder_marker(key: str, size: int) -> bool:
 
 
 def is_ours(key: str) -> bool:
-    """Return True if Stackroom wrote the object: a sidecar, a text or a place map."""
-    return key.endswith(SIDECAR_SUFFIX) or key.startswith(OUR_PREFIXES)
+    """Return True if Stackroom wrote the object: a sidecar, or a text with its places."""
+    return key.endswith(SIDECAR_SUFFIX) or key.startswith(TEXT_PREFIX)
 
 
 def is_junk(key: str) -> bool:
@@ -280,11 +278,6 @@ def catalog_id_of(user_id: str, name: str) -> str:
 def document_id_of(catalog_id: str, filename: str) -> str:
     """Return the id of a file name in a catalog, whatever its content and encoding."""
     return "doc-" + _digest(catalog_id, canonical_name(filename))
-
-
-def former_document_id_of(catalog_id: str, filename: str) -> str:
-    """Return the id from when names were compared by their bytes."""
-    return "doc-" + _digest(catalog_id, filename)
 
 
 def unplaced_id_of(key: str) -> str:

@@ -13,8 +13,8 @@ from functools import partial
 from itertools import groupby
 
 from stackroom.model.keys import (
-    OUR_PREFIXES,
     SIDECAR_SUFFIX,
+    TEXT_PREFIX,
     Location,
     Unplaced,
     can_have_sidecar,
@@ -114,7 +114,7 @@ class BucketAudit:
         following: str | None = after
         while following is not None:
             page = self.context.inventory.objects(after=following)
-            yield from (each for each in page.items if not each.key.startswith(OUR_PREFIXES))
+            yield from (each for each in page.items if not each.key.startswith(TEXT_PREFIX))
             following = None if page.next is None else _past_ours(page.next)
 
     def _of_folder(
@@ -248,9 +248,8 @@ class _Counted:
 
 
 def _past_ours(after: str) -> str:
-    """Return the key after which a listing continues, past our own prefixes."""
-    ours = next((each for each in OUR_PREFIXES if after.startswith(each)), None)
-    return after if ours is None else f"{ours}\U0010ffff"
+    """Return the key after which a listing continues, past our own prefix."""
+    return f"{TEXT_PREFIX}\U0010ffff" if after.startswith(TEXT_PREFIX) else after
 
 
 def _folder_of(item: ListedObject) -> str:

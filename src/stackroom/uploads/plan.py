@@ -45,10 +45,9 @@ from stackroom.uploads.steps import (
 @dataclass(frozen=True, kw_only=True)
 class KeyState:
     """
-    The state of a key that belongs to a catalog, which may not exist yet. `superseded` are records
-    of the object under other ids: from when it belonged to no catalog, or names were compared by
-    their bytes. `receipt` is the one that its record names. `is_lost` if the object is gone and no
-    deletion of it was seen.
+    The state of a key that belongs to a catalog, which may not exist yet. `unplaced` is the
+    object's record from when it belonged to no catalog. `receipt` is the one that its record names.
+    `is_lost` if the object is gone and no deletion of it was seen.
     """
 
     location: Location
@@ -56,7 +55,7 @@ class KeyState:
     record: Document | None
     found: StoredObject | None
     sidecar: StoredSidecar | None = None
-    superseded: tuple[Document, ...] = ()
+    unplaced: Document | None = None
     receipt: Receipt | None = None
     is_lost: bool = False
 
@@ -257,7 +256,8 @@ def _opening(state: KeyState, catalog: Catalog) -> list[Step]:
         steps.append(OpenCatalog(catalog=catalog))
     elif catalog.status is CatalogStatus.DELETING:
         steps.append(UnmarkDeleting(catalog_id=catalog.catalog_id))
-    steps += (RemoveRecord(document=each) for each in state.superseded)
+    if state.unplaced is not None:
+        steps.append(RemoveRecord(document=state.unplaced))
     return steps
 
 

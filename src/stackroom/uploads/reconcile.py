@@ -24,7 +24,6 @@ from stackroom.model.bucket import DocumentBucket, StoredObject
 from stackroom.model.keys import (
     Location,
     Unplaced,
-    former_document_id_of,
     is_folder_marker,
     is_ours,
     locate,
@@ -247,9 +246,7 @@ class Uploads:
         sidecar = self.bucket.sidecar_of(key) if is_read else None
         if found is None and sidecar is not None:
             found = self.bucket.head(key)  # whoever put the object anew meanwhile wrote it
-        superseded = self._superseded(location, record) if found is not None else ()
-        if found is None and record is None:
-            record = self._former(location)
+        unplaced = self._unplaced(location, record) if found is not None else None
         # The catalog last: of many who drop its first files, few then open it at the same time.
         catalog = self.catalogs.get(location.catalog_id)
         reason = unplaced_reason(location, catalog)
@@ -259,8 +256,7 @@ class Uploads:
         if reason is not None and found is not None:
             return self._read_unplaced(location.unplaced(reason), record)
         if record is not None and self._is_taken(record, found, key):
-            unplaced = location.unplaced(taken_reason(record.s3_key))
-            twin = self._read_unplaced(unplaced, self._former(location))
+            twin = self._read_unplaced(location.unplaced(taken_reason(record.s3_key)))
             return replace(twin, has_sidecar=sidecar is not None)
         is_missed = is_audit and found is None and record is not None
         is_wanted = catalog is None or catalog.status is not CatalogStatus.DELETING
@@ -273,7 +269,7 @@ class Uploads:
             record=record,
             found=found,
             sidecar=sidecar,
-            superseded=superseded,
+            unplaced=unplaced,
             receipt=receipt,
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
@@ -297,21 +293,12 @@ class Uploads:
             return False
         return found is None or self.bucket.head(record.s3_key) is not None
 
-    def _superseded(self, location: Location, record: Document | None) -> tuple[Document, ...]:
-        is_new = record is None or record.s3_key != location.key
-        if not is_new:
-            return ()
-        # It may have belonged to no catalog before, and was shown as rejected then.
-        partition = unplaced_partition(location.user_id)
-        unplaced = self.documents.get(partition, unplaced_id_of(location.key))
-        return tuple(each for each in (unplaced, self._former(location)) if each is not None)
-
-    def _former(self, location: Location) -> Document | None:
-        """Return the object's record from when names were compared by their bytes."""
-        former_id = former_document_id_of(location.catalog_id, location.filename)
-        if former_id == location.document_id:
+    def _unplaced(self, location: Location, record: Document | None) -> Document | None:
+        """Return a new object's record from when it belonged to no catalog, if there is one."""
+        if record is not None and record.s3_key == location.key:
             return None
-        return self.documents.get(location.catalog_id, former_id)
+        partition = unplaced_partition(location.user_id)
+        return self.documents.get(partition, unplaced_id_of(location.key))
 
     def _apply(self, steps: Iterable[Step], kept: dict[str, Document]) -> None:
         """
