@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import logger_for
 from stackroom.access.interception import Forwarded, GatewayRequest, Interception
-from stackroom.access.tokens import PublishedKeys, TokenVerifier
+from stackroom.access.tokens import TokenVerifier, published_keys
 from stackroom.app.function_settings import JsonList, Settings
 
 logger = logger_for("identity_interceptor")
@@ -25,7 +25,7 @@ def interception() -> Interception:
     settings = InterceptorSettings.from_env()
     return Interception(
         verifier=TokenVerifier(
-            keys=PublishedKeys(settings.identity_jwks_url),
+            keys=published_keys(settings.identity_jwks_url),
             issuer=settings.identity_issuer,
             client_ids=settings.identity_client_ids,
             audiences=settings.identity_audiences,

@@ -47,7 +47,7 @@ from strands.types.content import ContentBlock, Message
 
 from stackroom.access.identity import Caller, is_session_id
 from stackroom.access.plain_text import encodable
-from stackroom.access.tokens import PublishedKeys, TokenVerifier, bearer_token
+from stackroom.access.tokens import TokenVerifier, bearer_token, published_keys
 from stackroom.app.function_settings import JsonList
 from stackroom.errors import (
     AgentUnfinished,
@@ -258,7 +258,7 @@ def interactive_agent(
             sessions=AgentSessions(client=client_of("s3"), bucket=settings.sessions_bucket),
         ),
         verifier=TokenVerifier(
-            keys=PublishedKeys(settings.identity_jwks_url),
+            keys=published_keys(settings.identity_jwks_url),
             issuer=settings.identity_issuer,
             client_ids=settings.identity_client_ids,
         ),

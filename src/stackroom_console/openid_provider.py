@@ -135,9 +135,10 @@ class OpenIdProvider:
         if id_token is None:
             return
         try:
+            header = jwt.get_unverified_header(str(id_token))
             claims: dict[str, Any] = jwt.decode(
                 str(id_token),
-                self.keys.get_signing_key_from_jwt(str(id_token)),
+                self.keys.get_signing_key(str(header.get("kid", ""))),
                 algorithms=[ALGORITHM],
                 audience=self.client_id,
                 issuer=self.url,

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from stackroom.access.access_log import AccessLog
-from stackroom.access.tokens import PublishedKeys, TokenVerifier
+from stackroom.access.tokens import TokenVerifier, published_keys
 from stackroom.app.function_settings import CatalogToolsSettings, JsonList
 from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
 from stackroom.aws.session import secret_text
@@ -44,7 +44,7 @@ def console_of(
 ) -> Console:
     """`client` answers the boto3 client of a service, `log` keeps the audit."""
     services = ConsoleServices(settings=settings, client=client)
-    keys = PublishedKeys(settings.identity_jwks_url)
+    keys = published_keys(settings.identity_jwks_url)
     clients = (*settings.identity_client_ids, settings.console_client_id)
     return Console(
         url=settings.console_url,

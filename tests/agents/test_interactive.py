@@ -30,10 +30,9 @@ class Published:
     def __init__(self, issuer: Issuer) -> None:
         self._keys = jwt.PyJWKSet.from_dict(issuer.jwks())
 
-    def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK:
-        key_id = jwt.get_unverified_header(token).get("kid")
+    def get_signing_key(self, kid: str) -> jwt.PyJWK:
         for key in self._keys.keys:
-            if key.key_id == key_id:
+            if key.key_id == kid:
                 return key
         raise jwt.PyJWKClientError("there is none of that id")
 

@@ -33,7 +33,7 @@ class Provider:
     def transport(self) -> httpx2.MockTransport:
         return httpx2.MockTransport(self._answer)
 
-    def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK:
+    def get_signing_key(self, _kid: str) -> jwt.PyJWK:
         public = jwt.algorithms.RSAAlgorithm.to_jwk(_KEY.public_key(), as_dict=True)
         return jwt.PyJWK({**public, "alg": "RS256"})
 

@@ -110,7 +110,7 @@ def test_zip_requires_function_packages_and_the_named_extras() -> None:
     assert sorted(requirements(())) == sorted(stated["functions"])
     assert sorted(requirements(("agents",))) == sorted(stated["functions"] + stated["agents"])
     # An extra that has extras of its own.
-    assert "pyjwt[crypto]>=2.10" in requirements(("identity",))
+    assert "pyjwt[crypto]>=2.15" in requirements(("identity",))
 
 
 @pytest.mark.parametrize(

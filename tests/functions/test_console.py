@@ -57,7 +57,7 @@ def console(
     monkeypatch.setattr(
         wiring, "OpenIdProvider", partial(OpenIdProvider, transport=provider.transport)
     )
-    monkeypatch.setattr(wiring, "PublishedKeys", lambda _url: provider)
+    monkeypatch.setattr(wiring, "published_keys", lambda _url: provider)
     function.asgi_handler.cache_clear()
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)  # Mangum uses the thread's loop; nobody would close one of its own

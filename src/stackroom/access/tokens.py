@@ -8,9 +8,7 @@ https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-po
 """
 
 import re
-import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -41,9 +39,15 @@ _PROBLEMS: Mapping[type[jwt.PyJWTError], str] = {
 
 
 class SigningKeys(Protocol):
-    """The issuer's public keys. `PublishedKeys` fetches and caches them."""
+    """The issuer's public keys."""
 
-    def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK: ...
+    def get_signing_key(self, kid: str, /) -> jwt.PyJWK:
+        """
+        Return the key of this id.
+
+        Raises `jwt.PyJWKClientError` for an id that isn't published, and its subclass
+        `PyJWKClientConnectionError` if the issuer doesn't reply.
+        """
 
 
 def bearer_token(values: Sequence[str]) -> str:
@@ -114,11 +118,12 @@ class TokenVerifier:
     def _claims(self, token: str) -> dict[str, Any]:
         try:
             # Before the keys are asked for: a token without our kind of `kid` would refetch them.
-            if jwt.get_unverified_header(token).get("alg") != ALGORITHM:
+            header = jwt.get_unverified_header(token)
+            if header.get("alg") != ALGORITHM:
                 raise TokenRefused(f"it isn't signed with {ALGORITHM}")
             return jwt.decode(
                 token,
-                self.keys.get_signing_key_from_jwt(token),
+                self.keys.get_signing_key(str(header.get("kid", ""))),
                 algorithms=[ALGORITHM],
                 issuer=self.issuer,
                 leeway=_CLOCK_SKEW_SECONDS,
@@ -187,48 +192,12 @@ def _problem(error: jwt.PyJWTError) -> str:
     )
 
 
-# The issuer's public keys: fetched once, cached, and fetched again for a new key id.
-#
-# Cognito rotates its keys and publishes a new one before it signs with it, so a kept set may lack
-# it: https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-tokens-verifying-a-jwt.html
-# Anybody can put a key id of their own into a token, though, so only so many of them in a minute
-# make us ask the issuer. `jwt.PyJWKClient` alone would let each fetch delay the next by half a
-# minute, and with it a key that was rotated in.
+def published_keys(url: str) -> SigningKeys:
+    """
+    Return the keys that the issuer publishes there: kept for an hour, and fetched again for an
+    unknown key id, but not within half a minute, because anybody can write one into a token.
 
-_KEPT_SECONDS = 3600
-_TIMEOUT_SECONDS = 2  # the caller is waiting
-_WINDOW_SECONDS = 60
-_UNKNOWN_KEYS_PER_WINDOW = 3
-
-
-class PublishedKeys:
-    """`SigningKeys` from a JWKS URL. `now` is a monotonic clock in seconds."""
-
-    def __init__(self, url: str, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._client = jwt.PyJWKClient(url, lifespan=_KEPT_SECONDS, timeout=_TIMEOUT_SECONDS)
-        self._now = now
-        self._asked: deque[float] = deque(maxlen=_UNKNOWN_KEYS_PER_WINDOW)
-
-    def get_signing_key_from_jwt(self, token: str) -> jwt.PyJWK:
-        """
-        Return the key that the token names.
-
-        Raises `jwt.PyJWKClientError` for an id that isn't published, its subclass
-        `PyJWKClientConnectionError` if the issuer doesn't reply, and `jwt.DecodeError` for what is
-        no token.
-        """
-        key_id = str(jwt.get_unverified_header(token).get("kid", ""))
-        key = self._client.match_kid(self._client.get_signing_keys(), key_id)
-        if key is None and self._may_ask_again():
-            key = self._client.match_kid(self._client.get_signing_keys(refresh=True), key_id)
-        if key is None:
-            raise jwt.PyJWKClientError(f"the issuer publishes no key {key_id!r}")
-        return key
-
-    def _may_ask_again(self) -> bool:
-        """Return True if another request is allowed, and count it even if it fails."""
-        now = self._now()
-        if len(self._asked) == self._asked.maxlen and now - self._asked[0] < _WINDOW_SECONDS:
-            return False
-        self._asked.append(now)
-        return True
+    Cognito publishes a new key before it signs with it:
+    https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-tokens-verifying-a-jwt.html
+    """
+    return jwt.PyJWKClient(url, lifespan=3600, timeout=2, cooldown_duration=30)
