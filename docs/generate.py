@@ -49,7 +49,6 @@ MEANINGS = {
     "ADMISSION_JOBS": "concurrent ingestion jobs in the account",
     "ADMISSION_DIRECT_CALLS": "concurrent direct ingestions and deletions in the account",
     "ADMISSION_SECONDS_BETWEEN_STARTS": "seconds between starts of ingestion jobs",
-    "RECONCILER_REQUESTS_A_SECOND": ("the reconciler's requests per second for documents, below 5"),
     "INGEST_SPEED": "AWS seconds per second in the local mode",
     "VECTOR_INGESTION": (
         "JSON `vectorIngestionConfiguration` of new data sources: parsing and chunking"

@@ -27,7 +27,7 @@ from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel
 
 from functions.reconciler.search_indexes import report_search_indexes
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
@@ -36,7 +36,6 @@ from stackroom.app.reconciler_builder import ReconcilerBuilder
 from stackroom.aws.session import client
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.reconciler.audit_rounds import MemoryBookmark, Reconciliation, Rounds
-from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, DEFAULT_A_SECOND
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 
 logger = logger_for("reconciler")
@@ -54,8 +53,6 @@ class ReconcilerSettings(DocumentSettings):
     kb_pool: Pool
     state_machine_arn: str
     inspections_queue_url: str
-    # For documents of the knowledge bases; the account's quota is five.
-    reconciler_requests_a_second: float = Field(DEFAULT_A_SECOND, gt=0, lt=ACCOUNT_A_SECOND)
 
 
 class Resume(BaseModel):
@@ -101,7 +98,6 @@ def reconciliation(idle_before: datetime | None) -> Reconciliation:
         bookmark=bookmark,
         rounds=use_cases().rounds,
         idle_before=idle_before,
-        a_second=use_cases().settings.need("reconciler_requests_a_second"),
     )
 
 
@@ -113,7 +109,6 @@ def dry_run(resume: Resume) -> tuple[Reconciliation, Callable[[], Resume]]:
         bookmark=bookmark,
         rounds=Rounds(kept=kept),
         dry_run=True,
-        a_second=use_cases().settings.need("reconciler_requests_a_second"),
     )
     return reconciling, lambda: Resume(cursor=bookmark.read(), round=kept.read())
 

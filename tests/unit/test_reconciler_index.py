@@ -7,7 +7,7 @@ import pytest
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model.keys import document_id_of
 from stackroom.model.records import DataSource, DocumentStatus
-from stackroom.reconciler.bedrock_requests import ACCOUNT_A_SECOND, TRIES, RequestPace
+from stackroom.reconciler.bedrock_requests import TRIES, RequestPace
 from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.reconciler.index_audit import SUSPECTS, IndexPosition, differences
@@ -498,9 +498,3 @@ def test_throttled_listing_waits_at_most_half_a_minute(watch: Watch) -> None:
             asked.list()
 
     assert port.asked[-1] - port.asked[-2] == 30.0
-
-
-@pytest.mark.parametrize("a_second", [0.0, -1.0, ACCOUNT_A_SECOND])
-def test_pace_that_leaves_no_requests_to_others_is_refused(a_second: float) -> None:
-    with pytest.raises(ValueError, match="allowed: more than 0 and less than the account's 5"):
-        RequestPace(a_second=a_second)

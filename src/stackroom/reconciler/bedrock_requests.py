@@ -21,8 +21,7 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 _Port = TypeVar("_Port")
 _Answer = TypeVar("_Answer")
 
-ACCOUNT_A_SECOND = 5.0  # requests, as above
-DEFAULT_A_SECOND = 1.0
+DEFAULT_A_SECOND = 1.0  # requests
 _LONGEST = 30.0  # seconds between two requests
 TRIES = 8  # over eleven seconds on average, besides the SDK's own
 _PASSING = (KnowledgeBaseThrottled, KnowledgeBaseUnavailable)
@@ -42,14 +41,11 @@ class RequestPace:
     _next: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        if not 0 < self.a_second < ACCOUNT_A_SECOND:
-            allowed = f"more than 0 and less than the account's {ACCOUNT_A_SECOND:g}"
-            raise ValueError(f"{self.a_second!r} requests a second; allowed: {allowed}")
         self._gap = self._shortest
 
     def of(self, port: _Port, *calls: str) -> _Port:
         """Return the port with each of the named calls waiting for its turn."""
-        return around(port, calls, lambda _, call: self._ask(call))
+        return cast(_Port, _Around(port, calls, self._ask))
 
     def _ask(self, call: Callable[[], Any]) -> Any:
         wait = self._next - self.now()
@@ -77,7 +73,7 @@ class Patience:
 
     def with_(self, port: _Port, *calls: str) -> _Port:
         """Return the port with the named calls retried. They must be safe to repeat."""
-        return around(port, calls, lambda _, call: self._answer(call))
+        return cast(_Port, _Around(port, calls, self._answer))
 
     def _answer(self, once: Callable[[], _Answer]) -> _Answer:
         """
@@ -94,21 +90,14 @@ class Patience:
         return found
 
 
-def around(
-    port: _Port, calls: tuple[str, ...], made: Callable[[str, Callable[[], Any]], Any]
-) -> _Port:
-    """Return the port with the named calls made by `made`, which receives the name and the call."""
-    return cast(_Port, _Around(port, calls, made))
-
-
 @dataclass(frozen=True)
 class _Around:
     _port: object
     _calls: tuple[str, ...]
-    _made: Callable[[str, Callable[[], Any]], Any]
+    _made: Callable[[Callable[[], Any]], Any]
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._port, name)
         if name not in self._calls:
             return method
-        return lambda *given, **named: self._made(name, lambda: method(*given, **named))
+        return lambda *given, **named: self._made(lambda: method(*given, **named))
