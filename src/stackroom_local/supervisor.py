@@ -34,12 +34,6 @@ _CONSOLE = "functions.console.handler.handler"
 _RECONCILER = "functions.reconciler.handler.handler"
 _PORT_FREE_SECONDS = 10.0
 
-# Whether the disk is short of it.
-_ROOM = {
-    True: "the disk of {} is full: uploads are refused until there is room again",
-    False: "the disk of {} has room again",
-}
-
 Announce = Callable[[str], None]
 # Of what, and how many there are; what it gives is told how many are done.
 Counting = Callable[[str, int], contextlib.AbstractContextManager[Callable[[int], None]]]
@@ -92,7 +86,7 @@ class LocalMode:
 
         Between two checks it does one step of the work in `beside`.
         """
-        reserve, is_short, steps = DiskReserve(self.state.path), False, iter(beside)
+        steps = iter(beside)
         while True:
             next(steps, None)
             # Python drops what a signal raises while a module is being imported, at some moments.
@@ -100,9 +94,6 @@ class LocalMode:
                 raise Stopped
             for child in self._children.values():
                 child.check()
-            if reserve.is_short != is_short:
-                is_short = not is_short
-                self.announce(_ROOM[is_short].format(self.state.path))
             time.sleep(0.2)
 
     @cached_property

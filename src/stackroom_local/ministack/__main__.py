@@ -6,7 +6,7 @@ that run a handler of ours run from this project (deployment.function_packages).
 resource policies (deployment.resource_policies), CloudFormation has Bedrock's and S3 Vectors' types
 (deployment.simulated_types), AgentCore Runtime has agents (agent_runtimes), and CloudWatch has the
 metrics in functions' logs (embedded_metrics), and metric math (metric_queries). It refuses other
-sites' pages (bedrock_kb_simulator.page_guard) and writes that its disk has no room for
+sites' pages (bedrock_kb_simulator.page_guard) and uploads that its disk has no room for
 (room_guard); tables and queues have room on the disk for when it stops (disk_reserve), and tables'
 streams outlive that, and don't delay queues (table_streams). IAM verifies every signature (signers)
 and is corrected in four ways, DynamoDB parses an expression once, and queues serve tenants in turn.
@@ -230,19 +230,15 @@ if __name__ == "__main__":
 
     from bedrock_kb_simulator.page_guard import PageGuard
     from stackroom_local.ministack import room_guard
-    from stackroom_local.ministack.disk_reserve import RESERVE_BYTES, DiskReserve
+    from stackroom_local.ministack.disk_reserve import DiskReserve
 
-    reserve = DiskReserve(state)
-    reserve.install()
+    DiskReserve(state).install()
     room_guard.install()
     mend()
     signers.install(RootKey.of_environment())
     with_agents = agent_runtimes.Runtimes(app.app, state, os.environ["ISSUER_URL"])
     # Of pages that may upload to a bucket, as its CORS configuration says, too.
-    # Of the reserve half: a draft may be larger than what was sent.
-    with_room = room_guard.RoomGuard(
-        with_agents, state, kept=reserve.size(), reserved=RESERVE_BYTES // 2
-    )
+    with_room = room_guard.RoomGuard(with_agents, state)
     app.app = PageGuard(
         with_room, os.environ.get("PAGE_ORIGINS", "").split(), inner=INNER, allowed=ASKED
     )

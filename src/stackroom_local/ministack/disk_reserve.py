@@ -7,7 +7,6 @@ they are.
 """
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +25,10 @@ class DiskReserve:
     def __init__(self, folder: Path) -> None:
         self._reserve = folder / "reserve"
         self._unsaved = folder / "unsaved"
-        self._ministack = folder / "ministack"
 
     @property
     def is_done(self) -> bool:
         return not self._unsaved.exists()
-
-    @property
-    def is_short(self) -> bool:
-        """Return whether uploads are refused because the disk is nearly full."""
-        return shutil.disk_usage(self._reserve.parent).free < SPARE_BYTES
-
-    def size(self) -> int:
-        """Return the bytes of the tables and queues that the last stop wrote."""
-        files = (self._ministack / f"{each}.json" for each in ("dynamodb", "sqs"))
-        return sum(each.stat().st_size for each in files if each.exists())
 
     def begin(self) -> None:
         """Take the room, before ministack starts. Raises `NoRoom`."""
