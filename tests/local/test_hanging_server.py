@@ -12,7 +12,8 @@ from botocore.exceptions import ReadTimeoutError
 
 from stackroom_cli import health_checks, output, program
 from stackroom_cli.commands import document_commands
-from stackroom_cli.health_checks import CheckResult, SomeBad, tell
+from stackroom_cli.health_checks import SomeBad, tell, well
+from stackroom_cli.json_output import CheckTold
 from stackroom_cli.operator_documents import tell_reasons
 from stackroom_cli.sites.file_drop import DroppableFile, NotDropped, drop
 from stackroom_local.state import Instance, StateDirectory
@@ -74,10 +75,10 @@ def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
 
 
 def test_each_check_is_reported_before_the_next_begins(capsys: pytest.CaptureFixture[str]) -> None:
-    def checks() -> Iterator[CheckResult]:
-        yield CheckResult(True, "the first")
+    def checks() -> Iterator[CheckTold]:
+        yield well("the first")
         assert "the first" in capsys.readouterr().out
-        yield CheckResult(True, "the second")
+        yield well("the second")
 
     tell(checks(), output.create_output(as_json=False))
 
