@@ -10,7 +10,6 @@ The files of a state directory, for the commands that run in other processes.
       gateway/        the local issuer's key          logs/       one file per child
       reader          the version of the reader that has read all documents
       runtimes/       agents in AgentCore Runtime, and their logs
-      smoke/          runs of `stackroom doctor --smoke`, until they are cleaned up
 """
 
 import contextlib
@@ -148,7 +147,6 @@ _OURS = frozenset(
         "runtimes",
         "s3",
         "simulator",
-        "smoke",
         "tmp",
         "unsaved",
     }

@@ -16,7 +16,7 @@ from stackroom_cli.sites.site import AwsSite
 from stackroom_cli.sites.site_records import SiteRecords
 from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.smoke import cleanup, scene
-from stackroom_cli.smoke.cleanup import RunLedger, Sweep
+from stackroom_cli.smoke.cleanup import Sweep
 from stackroom_cli.smoke.scene import Names, Scene, StepOutcome
 from stackroom_cli.smoke.smoke_run import STEPS, Smoked, Step, smoke
 from stackroom_local.clients import Clients
@@ -28,7 +28,7 @@ BY_NAME = {each.name: each for each in STEPS}
 
 
 def left_of_runs(instance: Instance) -> list[str]:
-    """Catalogs, files, data sources and notes of any run."""
+    """Catalogs, files and data sources of any run."""
     s3, bedrock = instance.client("s3"), instance.client("bedrock-agent")
     objects = s3.list_object_versions(Bucket=instance.bucket, Prefix="stackroom-smoke-")
     sources = [
@@ -42,7 +42,6 @@ def left_of_runs(instance: Instance) -> list[str]:
         *(each.user_id for each in SiteRecords(instance).catalogs() if "smoke" in each.user_id),
         *(each["Key"] for each in objects.get("Versions", ())),
         *(each for each in sources if each.startswith("smoke-")),
-        *(each.name for each in RunLedger.of(instance).folder.glob("*")),
     ]
 
 
@@ -90,22 +89,6 @@ def test_smoke_run_ended_by_ctrl_c_cleans_up_and_reports_its_steps(
     told = json.loads((tmp_path / "report.json").read_text())
     assert [each["name"] for each in told["steps"]] == ["people", "drop"]
     assert {each["verdict"] for each in told["assumptions"]} == {"not seen"}
-    assert left_of_runs(instance) == []
-
-
-def test_remains_of_a_killed_smoke_run_are_removed_by_the_next(
-    instance: Instance, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    killed = Scene(instance, Names("dead"))
-    BY_NAME["people"].run(killed)
-    BY_NAME["drop"].run(killed)
-    ledger = RunLedger.of(instance).folder
-    ledger.mkdir(exist_ok=True)
-    (ledger / "dead").write_text(str(2**22 + 1))  # above the largest id of a process on Linux
-
-    smoke(instance, tmp_path / "report.json", output=create_output(as_json=False), steps=())
-
-    assert "run dead was interrupted" in capsys.readouterr().out
     assert left_of_runs(instance) == []
 
 

@@ -1,59 +1,23 @@
-"""
-Removes everything that a run created, by names that follow from the run's id alone.
+"""Removes everything that a run created, by names that follow from the run's id alone."""
 
-A run is recorded before it creates anything, and forgotten once nothing of it is left, so the next
-run removes what a killed one left behind.
-"""
-
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from uuid import uuid4
-
-import psutil
 
 from stackroom.errors import CatalogNotFound
 from stackroom.model.keys import catalog_id_of
 from stackroom.model.records import DataSource, PoolMember
 from stackroom.runs.bedrock_calls import NOT_FOUND, Busy
 from stackroom_cli.operator_documents import keys_waiting
-from stackroom_cli.sites.known_deployments import config_folder, remove, write
 from stackroom_cli.sites.operator_removals import removals_of
-from stackroom_cli.sites.site import AwsSite, Site
+from stackroom_cli.sites.site import Site
 from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.smoke import scene
 from stackroom_cli.smoke.scene import CATALOG, Names, Scene, StepFailed, user_id_of
-from stackroom_local.state import Instance
 
 _PATIENCE = 180.0  # seconds for each part
-
-
-@dataclass(frozen=True)
-class RunLedger:
-    """The unfinished runs: a file `{folder}/{run}` for each, with the id of its process."""
-
-    folder: Path
-
-    @classmethod
-    def of(cls, site: Site) -> "RunLedger":
-        if isinstance(site, AwsSite):
-            return cls(config_folder() / "smoke" / site.name)
-        assert isinstance(site, Instance), "a site is one of two"
-        return cls(site.state_dir / "smoke")
-
-    def begin(self, run: str) -> None:
-        write(self.folder / run, str(os.getpid()).encode())
-
-    def forget(self, run: str) -> None:
-        remove(self.folder / run)
-
-    def left(self) -> list[str]:
-        """Return the runs whose process has ended."""
-        runs = sorted(self.folder.glob("[!.]*"))
-        return [each.name for each in runs if not psutil.pid_exists(int(each.read_text()))]
 
 
 @dataclass(frozen=True)

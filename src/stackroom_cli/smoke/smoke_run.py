@@ -16,7 +16,7 @@ from stackroom_cli.output import Output
 from stackroom_cli.sites.site import Site
 from stackroom_cli.smoke import contention, document_steps, gateway_steps, search_steps
 from stackroom_cli.smoke.assumptions import ASSUMPTIONS
-from stackroom_cli.smoke.cleanup import RunLedger, Sweep
+from stackroom_cli.smoke.cleanup import Sweep
 from stackroom_cli.smoke.scene import (
     AssumptionVerdict,
     Finding,
@@ -109,14 +109,10 @@ def smoke(site: Site, report: Path, *, output: Output, steps: Sequence[Step] = S
     Raises `Smoked` unless every step succeeded, no assumption was refuted and nothing is left
     behind.
     """
-    ledger, names = RunLedger.of(site), Names(secrets.token_hex(4))
-    for run in ledger.left():
-        output.people.print(f"run {run} was interrupted; cleaning up after it", markup=False)
-        _swept(site, Names(run), ledger, output)
+    names = Names(secrets.token_hex(4))
     began, clock = datetime.now(UTC), time.monotonic()
     scene, taken = Scene(site, names), list[StepTold]()
     findings: dict[str, Finding] = {}
-    ledger.begin(names.run)
     left: list[str] = []
     try:
         for step in steps:
@@ -124,7 +120,7 @@ def smoke(site: Site, report: Path, *, output: Output, steps: Sequence[Step] = S
             taken.append(_taken(step, scene, findings, done))
             _tell(taken[-1], output)
     finally:
-        left = _swept(site, names, ledger, output)
+        left = _swept(site, names, output)
         answer = SmokeAnswer(
             deployment=site.label,
             run=names.run,
@@ -164,13 +160,9 @@ def _tell(step: StepTold, output: Output) -> None:
     output.people.print(f"{_MARKS[step.outcome]} {step.name:10} {step.seconds:6.1f} s  {text}")
 
 
-def _swept(site: Site, names: Names, ledger: RunLedger, output: Output) -> list[str]:
+def _swept(site: Site, names: Names, output: Output) -> list[str]:
     began, left = time.monotonic(), list(Sweep(site, names).all())
-    if left:
-        text = f"left behind until the next run: {'; '.join(left)}"
-    else:
-        ledger.forget(names.run)
-        text = "only its receipts are left"
+    text = f"left behind: {'; '.join(left)}" if left else "only its receipts are left"
     outcome = "failed" if left else "done"
     seconds = round(time.monotonic() - began, 1)
     _tell(StepTold(name="sweep", outcome=outcome, seconds=seconds, text=text), output)
