@@ -34,12 +34,11 @@ from infra.synthesised import Account, PlannedDeployment, plan_deployment
 _RESPONSE_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
     *("bedrock", "bedrock-agent", "bedrock-agentcore-control", "bedrock-runtime"),
-    *("cloudformation", "iam", "lambda", "s3vectors", "service-quotas", "ssm", "sts", "textract"),
+    *("iam", "lambda", "s3vectors", "service-quotas", "sts", "textract"),
 )
 # CloudFormation's CreatePolicy calls the gateway; without the right it ends in CREATE_FAILED.
 # https://github.com/awslabs/fullstack-solution-template-for-agentcore/pull/133
 _POLICY_RIGHT = "bedrock-agentcore:InvokeGateway"
-_INDEX = "AWS::S3Vectors::Index"
 # The quota of concurrent executions, adjustable; new accounts start with few of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 _CONCURRENCY = "L-B99A9384"
@@ -78,23 +77,6 @@ def settings(context: Mapping[str, str]) -> tuple[Result, PlannedDeployment | No
     return passed(f"project {found.project!r}, {len(found.stacks)} stacks"), found
 
 
-def bootstrap(ssm: Any, planned: PlannedDeployment, account: Account) -> Result:
-    """
-    Check the CDK's bootstrap stack.
-
-    https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html
-    """
-    needed = planned.bootstrap_version
-    lines = ("make cdk", f".venv/bin/cdk bootstrap aws://{account.id}/{account.region}")
-    try:
-        parameter = ssm.get_parameter(Name=planned.bootstrap_parameter)["Parameter"]
-    except ssm.exceptions.ParameterNotFound:
-        return failed("the CDK's bootstrap stack is not in this account and region", *lines)
-    if (version := int(parameter["Value"])) < needed:
-        return failed(f"the CDK's bootstrap stack has version {version}, not {needed}", *lines)
-    return passed(f"the CDK's bootstrap stack has version {version}")
-
-
 def deploying_role(iam: Any, planned: PlannedDeployment, account: Account) -> Result:
     """
     Check a rare right of the role that CloudFormation deploys with, which some accounts narrow.
@@ -114,15 +96,6 @@ def deploying_role(iam: Any, planned: PlannedDeployment, account: Account) -> Re
         f"aws iam put-role-policy --role-name {name} --policy-name {planned.project}-gateway"
         f" --policy-document '{policy}'",
     )
-
-
-def index_type(cloudformation: Any) -> Result:
-    """Check if CloudFormation can create indexes for text search by now [infra/search_index.py]."""
-    schema = cloudformation.describe_type(Type="RESOURCE", TypeName=_INDEX)["Schema"]
-    missing = [each for each in ("IndexMode", "TextSearchConfiguration") if each not in schema]
-    if missing:
-        return passed(f"{_INDEX} has no {' and no '.join(missing)} yet: search-index sets it")
-    return passed(f"{_INDEX} has all that search-index sets: that function can be removed")
 
 
 def concurrency(functions: Any, planned: PlannedDeployment, where: str) -> Result:
@@ -145,47 +118,15 @@ def concurrency(functions: Any, planned: PlannedDeployment, where: str) -> Resul
     )
 
 
-def vectors(s3vectors: Any, planned: PlannedDeployment, account: Account) -> Result:
-    """
-    Check the vector bucket's encryption: to change it, CloudFormation would replace the bucket.
-    """
-    for resource in planned.resources():
-        if resource["Type"] != "AWS::S3Vectors::VectorBucket":
-            continue
-        properties = resource["Properties"]
-        bucket = account.resolve(properties["VectorBucketName"])
-        try:
-            found = s3vectors.get_vector_bucket(vectorBucketName=bucket)["vectorBucket"]
-        except s3vectors.exceptions.NotFoundException:
-            break
-        current, required = (
-            found.get("encryptionConfiguration", {}).get("sseType", "AES256"),
-            properties["EncryptionConfiguration"]["SseType"],
-        )
-        if current != required:
-            chosen = "on" if current == "aws:kms" else "off"
-            return failed(
-                f"vector bucket {bucket} is encrypted by {current}, which can't become {required}",
-                f'make deploy ARGS="-c customer_managed_key={chosen}"',
-                "make deploy PROJECT=another",
-            )
-    return passed("vectors are encrypted as the settings require")
-
-
 def checks(client: Client, planned: PlannedDeployment, account: Account) -> list[tuple[str, Check]]:
     """Return all checks by name; none needs another's result."""
     where = account.region
-    cloudformation = client("cloudformation")
-    has_indexes = any(each["Type"] == _INDEX for each in planned.resources())
     return [
         ("region", partial(region, client, where)),
         *((each.id, partial(model, client, each, where)) for each in planned.models),
         ("Service Quotas", partial(quotas, client, planned.models, where)),
         ("Lambda concurrency", partial(concurrency, client("lambda"), planned, where)),
-        ("bootstrap", partial(bootstrap, client("ssm"), planned, account)),
-        ("encryption", partial(vectors, client("s3vectors"), planned, account)),
         ("deploying role", partial(deploying_role, client("iam"), planned, account)),
-        *([("search by words", partial(index_type, cloudformation))] if has_indexes else []),
         *([("OCR", partial(ocr, client, where))] if planned.ocr else []),
     ]
 

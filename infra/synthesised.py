@@ -25,17 +25,6 @@ class Account:
             pattern = pattern.replace(f"${{AWS::{name}}}", value)
         return pattern
 
-    def resolve(self, name: Any) -> str | None:
-        """Return a name of a template; None if it refers to another resource."""
-        if isinstance(name, str):
-            return name
-        pseudo = {"AWS::AccountId": self.id, "AWS::Region": self.region}
-        parts = [
-            each if isinstance(each, str) else pseudo.get(each.get("Ref"))
-            for each in name.get("Fn::Join", ("", [{}]))[1]
-        ]
-        return None if None in parts else "".join(map(str, parts))
-
 
 @dataclass(frozen=True)
 class Model:
@@ -52,8 +41,6 @@ class PlannedDeployment:
     project: str
     models: tuple[Model, ...]
     stacks: Mapping[str, Mapping[str, Any]]  # templates by stack
-    bootstrap_parameter: str  # of SSM, with the version of the bootstrap stack
-    bootstrap_version: int  # the minimum that the stacks need
     execution_role: str  # of CloudFormation, an ARN with `${AWS::AccountId}` and the like
 
     @property
@@ -104,7 +91,6 @@ def read_assembly(folder: Path, *, project: str, models: tuple[Model, ...]) -> P
         for name, each in artifacts.items()
         if each["type"] == "aws:cloudformation:stack"
     }
-    [parameter] = {each["bootstrapStackVersionSsmParameter"] for each in stacks.values()}
     [role] = {each["cloudFormationExecutionRoleArn"] for each in stacks.values()}
     return PlannedDeployment(
         project=project,
@@ -113,7 +99,5 @@ def read_assembly(folder: Path, *, project: str, models: tuple[Model, ...]) -> P
             name: json.loads((folder / each["templateFile"]).read_text("utf-8"))
             for name, each in stacks.items()
         },
-        bootstrap_parameter=parameter,
-        bootstrap_version=max(each["requiresBootstrapStackVersion"] for each in stacks.values()),
         execution_role=role,
     )

@@ -30,7 +30,7 @@ from tests.workflow.answering import answered
 ROOT = Path(__file__).parents[2]
 HERE = Account(id="123456789012", region="eu-central-1")
 ROLE = f"cdk-hnb659fds-cfn-exec-role-{HERE.id}-{HERE.region}"
-VERSION, AWS = "/cdk-bootstrap/hnb659fds/version", "aws --region eu-central-1"
+AWS = "aws --region eu-central-1"
 ASK, RAISE = (
     f"{AWS} bedrock-runtime",
     f"{AWS} service-quotas request-service-quota-increase --service-code",
@@ -62,11 +62,6 @@ def per_minute(value: float) -> dict[str, Any]:
     return {"ListServiceQuotas": {"Quotas": [{**named, "Adjustable": True, "Value": value}]}}
 
 
-def index_type(*properties: str) -> dict[str, Any]:
-    schema = {"properties": {each: {"type": "string"} for each in ("IndexName", *properties)}}
-    return {"DescribeType": {"Schema": json.dumps(schema)}}
-
-
 def decided(decision: str) -> dict[str, Any]:
     action = {"EvalActionName": "bedrock-agentcore:InvokeGateway", "EvalDecision": decision}
     return {"SimulatePrincipalPolicy": {"EvaluationResults": [action]}}
@@ -83,7 +78,6 @@ WELL: dict[str, Any] = {
     **per_minute(10.0),
     "Converse": {"stopReason": "end_turn"},
     **decided("allowed"),
-    **index_type(),
     "GetFoundationModel": {"modelDetails": {"modelName": "Nova 2 Lite"}},
     "GetInferenceProfile": {"status": "ACTIVE"},
     "ListInferenceProfiles": denied("bedrock:ListInferenceProfiles"),  # somebody answers
@@ -122,11 +116,9 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
             "bedrock",
             "bedrock-agentcore-control",
             "bedrock-runtime",
-            "cloudformation",
             "iam",
             "service-quotas",
         )
-        client("ssm").put_parameter(Name=VERSION, Value="33", Type="String")
         with answered(made.answer, client("lambda"), *map(client, unknown)):
             yield made
 
@@ -181,48 +173,6 @@ def test_preflight_asks_the_minimal_question_of_query_catalog(world: World) -> N
     del product["inferenceConfig"]["temperature"]  # the product omits it where it is refused
     assert product.keys() == {"modelId", *QUESTION}
     assert product["inferenceConfig"] == QUESTION["inferenceConfig"]
-
-
-@pytest.mark.parametrize(("by", "mark"), [("AES256", "ok"), ("aws:kms", "bad")])
-def test_vector_bucket_with_another_encryption_is_reported(
-    world: World, by: str, mark: str
-) -> None:
-    bucket, kms = f"stackroom-vectors-{HERE.id}-{HERE.region}", by == "aws:kms"
-    key = {"kmsKeyArn": f"arn:aws:kms:{HERE.region}:{HERE.id}:key/k"} if kms else {}
-    world.client("s3vectors").create_vector_bucket(
-        vectorBucketName=bucket, encryptionConfiguration={"sseType": by, **key}
-    )
-
-    found = world.run_checks()["encryption"]
-
-    assert found.mark == mark, found
-    assert found.lines[:1] == (('make deploy ARGS="-c customer_managed_key=on"',) if kms else ())
-
-
-def test_missing_or_old_bootstrap_is_reported_with_commands(world: World) -> None:
-    world.client("ssm").put_parameter(Name=VERSION, Value="5", Type="String", Overwrite=True)
-    old = world.run_checks()["bootstrap"]
-    world.client("ssm").delete_parameter(Name=VERSION)
-    none = world.run_checks()["bootstrap"]
-
-    line = f".venv/bin/cdk bootstrap aws://{HERE.id}/{HERE.region}"
-    assert (old.mark, none.mark) == ("bad", "bad")
-    assert {old.lines, none.lines} == {("make cdk", line)}
-
-
-def test_cloudformation_index_properties_decide_if_function_is_needed(
-    world: World,
-) -> None:
-    texts = {}
-    for properties in ((), ("TextSearchConfiguration",), ("IndexMode", "TextSearchConfiguration")):
-        world.answers |= index_type(*properties)
-        texts[properties] = world.run_checks()["search by words"].text.partition(" has ")[2]
-
-    assert list(texts.values()) == [
-        "no IndexMode and no TextSearchConfiguration yet: search-index sets it",
-        "no IndexMode yet: search-index sets it",
-        "all that search-index sets: that function can be removed",
-    ]
 
 
 @pytest.mark.parametrize(
