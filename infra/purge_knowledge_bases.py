@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 _RUNNING = ("STARTING", "IN_PROGRESS", "STOPPING")
 # The fields that GetDataSource and UpdateDataSource share [API model bedrock-agent].
 _CONFIGURATION = (
@@ -81,26 +79,24 @@ class KnowledgeBases:
 
     def _delete_data_source(self, knowledge_base_id: str, data_source_id: str) -> None:
         """
-        Delete a data source and its vectors, or only the data source if the vector store refuses.
+        Delete a data source, and leave its vectors to the deletion of their index.
 
-        The index is deleted anyway. A MANAGED data source can't retain its vectors; deleting it is
-        tried again. https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
+        https://docs.aws.amazon.com/bedrock/latest/userguide/kb-ds-delete.html
         """
         self.write_line(f"deleting data source {data_source_id}")
         source = {"knowledgeBaseId": knowledge_base_id, "dataSourceId": data_source_id}
+        self._retain_vectors(source)
         self.bedrock.delete_data_source(**source)
-        self._until(lambda: self._state(source) != "DELETING", f"data source {data_source_id}")
-        if self._state(source) != "GONE":
-            self._retain_vectors(source)
-            self.bedrock.delete_data_source(**source)
-            self._until(lambda: self._state(source) == "GONE", f"data source {data_source_id}")
-
-    def _state(self, source: dict[str, str]) -> str:
-        response = _get_or_none(lambda: self.bedrock.get_data_source(**source))
-        return "GONE" if response is None else str(response["dataSource"]["status"])
+        self._until_gone(
+            lambda: self.bedrock.get_data_source(**source), f"data source {data_source_id}"
+        )
 
     def _retain_vectors(self, source: dict[str, str]) -> None:
-        """Set the data source to retain its vectors. An update must repeat all other settings."""
+        """
+        Set the data source to retain its vectors, which a MANAGED one can't.
+
+        An update must repeat all other settings.
+        """
         current = self.bedrock.get_data_source(**source)["dataSource"]
         if current["dataSourceConfiguration"]["type"] == _MANAGED_CONNECTOR:
             return
@@ -111,15 +107,12 @@ class KnowledgeBases:
         self.write_line(f"deleting knowledge base {knowledge_base_id}")
         found = self.bedrock.get_knowledge_base(knowledgeBaseId=knowledge_base_id)
         self.bedrock.delete_knowledge_base(knowledgeBaseId=knowledge_base_id)
-        self._until(
-            lambda: self._is_deleted(knowledge_base_id), f"knowledge base {knowledge_base_id}"
+        self._until_gone(
+            lambda: self.bedrock.get_knowledge_base(knowledgeBaseId=knowledge_base_id),
+            f"knowledge base {knowledge_base_id}",
         )
         # Last, because the knowledge base deletes its vectors with this role.
         self._delete_role(found["knowledgeBase"]["roleArn"].rpartition("/")[2])
-
-    def _is_deleted(self, knowledge_base_id: str) -> bool:
-        get = self.bedrock.get_knowledge_base
-        return _get_or_none(lambda: get(knowledgeBaseId=knowledge_base_id)) is None
 
     def _delete_role(self, name: str) -> None:
         try:
@@ -130,6 +123,16 @@ class KnowledgeBases:
             self.iam.delete_role_policy(RoleName=name, PolicyName=policy)
         self.iam.delete_role(RoleName=name)
 
+    def _until_gone(self, get: Callable[[], object], what: str) -> None:
+        def is_gone() -> bool:
+            try:
+                get()
+            except self.bedrock.exceptions.ResourceNotFoundException:
+                return True
+            return False
+
+        self._until(is_gone, what)
+
     def _until(self, is_over: Callable[[], bool], what: str) -> None:
         waited = 0.0
         while not is_over():
@@ -137,12 +140,3 @@ class KnowledgeBases:
                 raise DeletionTimeout(what)
             self.sleep(_PAUSE_SECONDS)
             waited += _PAUSE_SECONDS
-
-
-def _get_or_none(call: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
-    try:
-        return call()
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ResourceNotFoundException":
-            raise
-        return None

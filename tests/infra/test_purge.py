@@ -25,27 +25,15 @@ BUCKET = f"stackroom-kb-docs-{ACCOUNT}-{REGION}"
 
 
 class Bedrock:
-    """
-    The simulator, with `calls` for deletions and stops; each call takes a second.
-
-    If `fails`, the first deletion of a data source, a MANAGED one, is not successful.
-    """
+    """The simulator, with `calls` for deletions and stops; each call takes a second."""
 
     def __init__(self, s3: Any) -> None:
         self.simulator = Simulator(s3)
         self.calls: list[tuple[str, str]] = []
-        self.fails = False
 
     def answer(self, operation: Any, request: dict[str, Any]) -> dict[str, Any]:
         if operation.name.startswith(("Delete", "Stop")):
             self.calls.append((operation.name, [*request.values()][-1]))
-        deletions = [name for name, _ in self.calls].count("DeleteDataSource")
-        if self.fails and deletions == 1 and operation.name == "DeleteDataSource":
-            return {**request, "status": "DELETING"}
-        if self.fails and deletions == 1 and operation.name == "GetDataSource":
-            managed = {"type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR"}
-            source = {"status": "DELETE_UNSUCCESSFUL", "dataSourceConfiguration": managed}
-            return {"dataSource": source}
         response = self.simulator.call(operation, request, after=1.0)
         # The service omits fields that are None.
         return {
@@ -203,9 +191,7 @@ def test_purge_stops_jobs_first_and_deletes_the_role_last(account: Account) -> N
     assert (iam.list_roles()["Roles"], account.bedrock.names()) == ([], [])
 
 
-def test_purge_retains_vectors_that_can_not_be_deleted(
-    account: Account,
-) -> None:
+def test_purge_deletes_a_data_source_without_its_index(account: Account) -> None:
     account.bedrock.add("stackroom-1")
     gone = {"vectorBucketName": "stackroom-1", "indexName": "stackroom-1"}
     account.bedrock.simulator.ask("DeleteIndex", service="s3vectors", **gone)
@@ -213,17 +199,6 @@ def test_purge_retains_vectors_that_can_not_be_deleted(
     account.purge()
 
     assert account.bedrock.names() == []
-    assert [name for name, _ in account.bedrock.calls].count("DeleteDataSource") == 2
-
-
-def test_failed_deletion_of_a_managed_data_source_is_repeated(account: Account) -> None:
-    account.bedrock.add("stackroom-1")
-    account.bedrock.fails = True
-
-    account.purge()
-
-    assert account.bedrock.names() == []
-    assert [name for name, _ in account.bedrock.calls].count("DeleteDataSource") == 2
 
 
 def test_purge_deletes_every_version_of_every_document(account: Account) -> None:
