@@ -62,7 +62,6 @@ class Asker:
         """Return the caller's token. Raises WrongUsage, ValidationError, or SignInNeeded."""
         if isinstance(self.site, AwsSite):
             return _token_of(self.site)
-        assert isinstance(self.site, Instance), "a site is one of two"
         return issuer_of(self.site).mint(
             checked(_named(self.user)), groups=self.groups, lifetime_seconds=_FOLLOWS_FOR
         )

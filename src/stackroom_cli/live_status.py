@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -86,17 +86,11 @@ _LEAST_SECONDS = 0.5
 _MOST_SECONDS = 10.0
 
 
-class StatusView(Protocol):
-    def show(self, listings: Sequence[CatalogListing]) -> None: ...
-
-    def close(self) -> None: ...
-
-
 @dataclass
 class StatusWatch:
     """A context manager that shows documents with `show` and pauses with `rest`."""
 
-    view: StatusView
+    view: "StatusWindow | EachChange | EachAsJson"
     _rested_at: float = field(default_factory=time.process_time, init=False)
 
     @classmethod

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -46,21 +46,10 @@ class SourceFile:
     etag: str | None = None
 
 
-class FileSource(Protocol):
-    def listed(self) -> Iterator[SourceFile]:
-        """Yield every file, including sidecars and junk."""
-
-    def read(self, name: str) -> bytes: ...
-
-    def etag_of(self, file: SourceFile) -> str: ...
-
-    def put(self, s3: Any, file: SourceFile, **target: Any) -> None: ...
-
-    def remove(self, name: str, etag: str) -> None: ...
-
-
 @dataclass(frozen=True)
 class BucketSource:
+    """The files below a prefix of a bucket, including sidecars and junk."""
+
     s3: Any
     bucket: str
     prefix: str
@@ -97,6 +86,8 @@ class BucketSource:
 
 @dataclass(frozen=True)
 class FolderSource:
+    """The files below a local folder, as those of a `BucketSource`."""
+
     root: Path
 
     def listed(self) -> Iterator[SourceFile]:
@@ -118,6 +109,9 @@ class FolderSource:
     def remove(self, name: str, etag: str) -> None:  # noqa: ARG002 - a bucket's needs it
         (self.root / name).unlink()
         (self.root / (name + SIDECAR_SUFFIX)).unlink(missing_ok=True)
+
+
+FileSource = BucketSource | FolderSource
 
 
 def source_at(site: Site, source: str) -> FileSource:

@@ -12,13 +12,13 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from botocore.exceptions import ClientError
 from pydantic import BaseModel, TypeAdapter
 
 from stackroom.aws.error_mapping import THROTTLES, code_of
-from stackroom.catalogs.deletions import CatalogDeletion
+from stackroom.catalogs.deletions import CatalogDeletion, Deletions
 from stackroom.errors import DocumentNotFound
 from stackroom.model.records import Document, DocumentStatus, Receipt
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
@@ -105,25 +105,18 @@ _POLL_SECONDS = 0.5
 _EVENT_SECONDS = 180.0
 
 
-class Removals(Protocol):
-    """The methods of `stackroom.catalogs.deletions.Deletions` that commands use."""
-
-    def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt: ...
-
-    def delete_unplaced(self, key: str) -> None: ...
-
-    def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion: ...
-
-
-def removals_of(services: SiteServices) -> Removals:
+def removals_of(services: SiteServices) -> "Deletions | ObjectRemovals":
     if isinstance(services.site, AwsSite):
-        return ObjectRemovals(services)
+        return ObjectRemovals(services, services.site)
     return services.use_cases.deletions
 
 
 @dataclass(frozen=True)
 class ObjectRemovals:
+    """The methods of `Deletions` that commands use, with an operator's rights."""
+
     services: SiteServices
+    site: AwsSite
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
         """
@@ -152,14 +145,11 @@ class ObjectRemovals:
 
     def delete_unplaced(self, key: str) -> None:
         """Delete an object; its event does the rest."""
-        site = self.services.site
-        site.client("s3").delete_object(Bucket=site.bucket, Key=key)
+        self.site.client("s3").delete_object(Bucket=self.site.bucket, Key=key)
 
     def delete_catalog(self, user_id: str, catalog_id: str) -> CatalogDeletion:
         """Delete a catalog. Raises ToolRefused if the function fails or can't be started."""
-        site = self.services.site
-        assert isinstance(site, AwsSite), "removals_of chose by it"
-        return delete_catalog(site, user_id, catalog_id)
+        return delete_catalog(self.site, user_id, catalog_id)
 
     def _receipts(self, user_id: str, document: Document) -> list[Receipt]:
         of_user = self.services.stores.receipts.of_user(user_id)

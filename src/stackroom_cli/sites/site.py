@@ -1,7 +1,7 @@
 """The Stackroom that a command works on, in the local mode or on AWS."""
 
 from functools import cache
-from typing import Annotated, Any, Protocol, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -12,48 +12,7 @@ from pydantic import (
     TypeAdapter,
 )
 
-
-class Site(Protocol):
-    """A place that commands work on: an `Instance` of the local mode, or an `AwsSite`."""
-
-    @property
-    def bucket(self) -> str: ...
-
-    @property
-    def catalog_table(self) -> str: ...
-
-    @property
-    def control_table(self) -> str: ...
-
-    @property
-    def project(self) -> str:
-        """The prefix of all deployed resources' names."""
-
-    @property
-    def speed(self) -> float:
-        """The factor by which services' delays are shorter than on AWS."""
-
-    @property
-    def mcp_url(self) -> str: ...
-
-    @property
-    def issuer(self) -> str:
-        """The issuer of the tokens that the MCP endpoint accepts."""
-
-    @property
-    def client_id(self) -> str:
-        """The public client that people sign in with."""
-
-    @property
-    def label(self) -> str:
-        """The site's name for people."""
-
-    def client(self, service: str) -> Any:
-        """Return a service's boto3 client, with the rights of the person who runs the command."""
-
-    def now(self) -> "Site":
-        """Return the site as it is served now. Raises `NotUp` if it is no longer served."""
-
+from stackroom_local.state import Instance
 
 # A deployment on AWS, for operators with AWS credentials and for people who sign in.
 
@@ -86,28 +45,34 @@ class AwsSite(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: DeploymentName
-    project: _Text
+    project: _Text  # the prefix of all deployed resources' names
     region: _Text
     bucket: _Text
     catalog_table: _Text
     control_table: _Text
     mcp_url: Url
-    issuer: Url
-    client_id: _Text
+    issuer: Url  # of the tokens that the MCP endpoint accepts
+    client_id: _Text  # of the public client that people sign in with
 
     @property
     def speed(self) -> float:
+        """The factor by which services' delays are shorter than on AWS."""
         return 1.0
 
     @property
     def label(self) -> str:
+        """The site's name for people."""
         return f"deployment {self.name!r} in {self.region}"
 
     def client(self, service: str) -> Any:
         return client_in(service, self.region)
 
     def now(self) -> Self:
+        """Return the site as it is served now; an `Instance` may be up no longer."""
         return self
+
+
+Site = Instance | AwsSite
 
 
 @cache

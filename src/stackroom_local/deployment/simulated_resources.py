@@ -103,8 +103,8 @@ def _id_of(
     return next((str(each[id_]) for each in found), None)
 
 
-# The tags of a template's resources: a map or a list there, by type, and so in the API; and made
-# right in the simulator where a resource is there already.
+# The tags of a template's resources: a map or a list there, by type, and so in the API. A resource
+# keeps those that it was created with.
 
 _BASE, _GUARDRAIL = "AWS::Bedrock::KnowledgeBase", "AWS::Bedrock::Guardrail"
 
@@ -116,22 +116,6 @@ def requested(resource_type: str, tags: Any) -> Any:
     if resource_type == _GUARDRAIL:
         return [{"key": tag["Key"], "value": tag["Value"]} for tag in tags]
     return {tag["Key"]: tag["Value"] for tag in tags}
-
-
-def retag(client: Any, resource_type: str, arn: str, tags: Any) -> None:
-    """Give a resource exactly the tags."""
-    is_guardrail = resource_type == _GUARDRAIL
-    name = {"resourceARN" if is_guardrail else "resourceArn": arn}
-    listed = client.list_tags_for_resource(**name)["tags"]
-    gone = sorted(set(_keys(listed)) - set(_keys(tags)))
-    if gone:
-        client.untag_resource(**name, tagKeys=gone)
-    if tags and tags != listed:
-        client.tag_resource(**name, tags=tags)
-
-
-def _keys(tags: Any) -> list[str]:
-    return list(tags) if isinstance(tags, Mapping) else [tag["key"] for tag in tags]
 
 
 # The guardrails of a template and their versions, made in the simulator.
@@ -225,12 +209,11 @@ class KnowledgeBases:
     bedrock_agent: Any
 
     def create(self, request: Request) -> str:
+        """Create a knowledge base that others can use. Raises `NotStabilised` if they can't."""
         created = self.bedrock_agent.create_knowledge_base(**request)["knowledgeBase"]
-        return str(created["knowledgeBaseId"])
-
-    def wait(self, physical_id: str) -> None:
-        """Wait until it can be used. Raises `NotStabilised` if it can't."""
-        until_active(f"knowledge base {physical_id}", lambda: self._get(physical_id))
+        physical_id = str(created["knowledgeBaseId"])
+        self._wait(physical_id)
+        return physical_id
 
     def find(self, request: Request) -> str | None:
         """
@@ -254,11 +237,15 @@ class KnowledgeBases:
 
     def update(self, physical_id: str, request: Request) -> None:
         self.bedrock_agent.update_knowledge_base(knowledgeBaseId=physical_id, **request)
+        self._wait(physical_id)
 
     def delete(self, physical_id: str) -> None:
         self.bedrock_agent.delete_knowledge_base(knowledgeBaseId=physical_id)
         gone = self.bedrock_agent.exceptions.ResourceNotFoundException
         until_gone(f"knowledge base {physical_id}", lambda: self._get(physical_id), gone)
+
+    def _wait(self, physical_id: str) -> None:
+        until_active(f"knowledge base {physical_id}", lambda: self._get(physical_id))
 
     def _get(self, physical_id: str) -> dict[str, Any]:
         found = self.bedrock_agent.get_knowledge_base(knowledgeBaseId=physical_id)
@@ -272,17 +259,15 @@ class DataSourceMaker:
     bedrock_agent: Any
 
     def create(self, request: Request) -> str:
+        """Create a data source that takes documents. Raises `NotStabilised` if it doesn't."""
         created = self.bedrock_agent.create_data_source(**request)["dataSource"]
-        return f"{created['knowledgeBaseId']}|{created['dataSourceId']}"
-
-    def wait(self, physical_id: str) -> None:
-        """Wait until it takes documents. Raises `NotStabilised` if it doesn't."""
-        names = _names(physical_id)
+        names = {name: created[name] for name in ("knowledgeBaseId", "dataSourceId")}
         until_active(
             f"data source {names['dataSourceId']}",
             lambda: dict(self.bedrock_agent.get_data_source(**names)["dataSource"]),
             active="AVAILABLE",
         )
+        return "|".join(names.values())
 
     def find(self, request: Request) -> str | None:
         base = request["knowledgeBaseId"]
@@ -414,13 +399,6 @@ _NAMES = {
     "AWS::Bedrock::DataSource": ("name", 63),
     "AWS::Bedrock::Guardrail": ("name", 50),
 }
-# The attribute of each type that can be tagged by which that is done.
-_ARNS = {
-    "AWS::S3Vectors::VectorBucket": "VectorBucketArn",
-    "AWS::S3Vectors::Index": "IndexArn",
-    "AWS::Bedrock::KnowledgeBase": "KnowledgeBaseArn",
-    "AWS::Bedrock::Guardrail": "GuardrailArn",
-}
 
 
 @dataclass(frozen=True)
@@ -458,34 +436,12 @@ class Simulator:
             physical_id = maker.create(request)
         elif isinstance(maker, Guardrails):
             self.update(resource.type, physical_id, request)
-        else:
-            self._retag(resource.type, physical_id, request)
-        settle(maker, physical_id)
         return maker.attributes(physical_id)
 
     def update(self, resource_type: str, physical_id: str, request: Request) -> None:
-        """Update a resource in place, and its tags, which no update of the API includes."""
+        """Update a resource in place, but for its tags, which no update of the API includes."""
         untagged = {name: value for name, value in request.items() if name != "tags"}
         self.makers[resource_type].update(physical_id, untagged)
-        self._retag(resource_type, physical_id, request)
-
-    def _retag(self, resource_type: str, physical_id: str, request: Request) -> None:
-        if resource_type in _ARNS:
-            arn = self.makers[resource_type].attributes(physical_id)[_ARNS[resource_type]]
-            retag(self._client(resource_type), resource_type, arn, request.get("tags") or {})
-
-    def _client(self, resource_type: str) -> Any:
-        if resource_type.startswith("AWS::S3Vectors::"):
-            return self.s3vectors
-        return self.bedrock if resource_type.endswith("::Guardrail") else self.bedrock_agent
-
-
-def settle(maker: Maker, physical_id: str) -> None:
-    """
-    Wait for a resource that takes a while, such as a MANAGED knowledge base, before others need it.
-    """
-    if isinstance(maker, KnowledgeBases | DataSourceMaker):
-        maker.wait(physical_id)
 
 
 def named(resource_type: str, fallback: str, properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from bedrock_kb_simulator.access_keys import RootKey
 from stackroom_local.clients import Clients
-from stackroom_local.deployment.simulated_resources import Maker, Simulator, named, settle
+from stackroom_local.deployment.simulated_resources import Maker, Simulator, named
 from stackroom_local.local_errors import NotStabilised
 from stackroom_local.state import REGION
 
@@ -153,7 +153,6 @@ def _create(type_: str, logical_id: str, properties: dict[str, Any], stack: str)
     maker = _maker(type_)
     try:
         made = maker.create(named(type_, name, properties))
-        settle(maker, made)
         return made, maker.attributes(made)
     except Exception as error:
         raise TypeRefused(error) from error
@@ -174,11 +173,9 @@ def _update(  # noqa: PLR0917 - as ministack calls it
             type_, physical_id, old, new, stack, logical_id
         )
         return replaced
-    maker = _maker(type_)
     try:
         _simulator().update(type_, physical_id, named(type_, physical_id, new))
-        settle(maker, physical_id)
-        return physical_id, maker.attributes(physical_id)
+        return physical_id, _maker(type_).attributes(physical_id)
     except Exception as error:
         raise TypeRefused(error) from error
 
