@@ -126,7 +126,9 @@ def show(*, output: Output) -> None:
         shown.add_row(*map(Text, (each.name, each.project, each.region, each.mcp_url)))
     add = "stackroom deployments add NAME --outputs cdk.out/outputs.json"
     output.people.print(shown if known else f"no deployments yet; add one with: {add}")
-    output.answer(DeploymentsAnswer(deployments=[_deployment_answer(each) for each in known]))
+    output.answer(
+        DeploymentsAnswer(deployments=[DeploymentTold.model_validate(each) for each in known])
+    )
 
 
 def remove(name: str, *, output: Output) -> None:
@@ -138,10 +140,4 @@ def remove(name: str, *, output: Output) -> None:
 def _add(site: AwsSite, output: Output) -> None:
     KnownDeployments().keep(site)
     output.people.print(f"added {site.label}; try: stackroom --deployment {site.name} doctor")
-    output.answer(_deployment_answer(site))
-
-
-def _deployment_answer(site: AwsSite) -> DeploymentTold:
-    return DeploymentTold.model_validate(
-        {name: getattr(site, name) for name in DeploymentTold.model_fields}
-    )
+    output.answer(DeploymentTold.model_validate(site))

@@ -2,18 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from typing import Annotated
 
+from pydantic import Field
 from rich.markup import escape
 
 from stackroom.tools.texts import counted, scores
-from stackroom_cli.json_output import (
-    BarTold,
-    ComparedTold,
-    EvaluateAnswer,
-    GateTold,
-    InsteadTold,
-    MissTold,
-)
+from stackroom_cli.json_output import JsonAnswer
 from stackroom_cli.output import TerminalConsole
 from stackroom_cli.untrusted_text import one_line
 from stackroom_evaluation.comparing import PairedDifference, RunComparison
@@ -22,6 +17,93 @@ from stackroom_evaluation.least_score import MOST_LOST, BestScores, confidence_i
 
 _INSTEAD = 3  # passages shown for a miss
 _LETTERS = 90  # of each of them
+
+# What programs read.
+
+
+class InsteadTold(JsonAnswer):
+    file: str
+    page: int | None
+    score: float
+    text: Annotated[str, Field(description="the beginning of the passage")]
+
+
+class MissTold(JsonAnswer):
+    question: str
+    rank: Annotated[
+        int | None, Field(description="rank of the right passage; null if it was not found")
+    ]
+    file: Annotated[
+        str | None, Field(description="file that answers the question; null if none does")
+    ]
+    shown: Annotated[list[InsteadTold], Field(description="the first three passages found")]
+
+
+class ComparedTold(JsonAnswer):
+    """A paired comparison of two runs, or of a run and plain Retrieve, over common questions."""
+
+    measure: Annotated[str, Field(description="name of a measure, as in `figures`")]
+    questions: int
+    before: Annotated[float, Field(description="the value of the named run, or of plain Retrieve")]
+    after: float
+    low: Annotated[
+        float, Field(description="lower end of the difference's 95 % interval; `high` is the upper")
+    ]
+    high: float
+    chance: Annotated[
+        float, Field(description="probability that chance makes as large a difference")
+    ]
+    noise: Annotated[bool, Field(description="whether `chance` exceeds one in twenty")]
+
+
+class BarTold(JsonAnswer):
+    """The suggested minimum score of passages, with `--calibrate`; 0 if no score is worth it."""
+
+    least_score: float
+    unanswerable_nothing: Annotated[
+        float, Field(description="share of unanswerable questions that find nothing, 0 to 1")
+    ]
+    answerable_lost: Annotated[
+        float,
+        Field(description="share of answerable questions that lose every right passage, 0 to 1"),
+    ]
+    context: Annotated[str, Field(description="the CDK context that deploys it, after `-c`")]
+
+
+class GateTold(JsonAnswer):
+    measure: Annotated[str, Field(description="name of a measure, as in `figures`")]
+    threshold: Annotated[float, Field(description="in percent for shares")]
+    measured: Annotated[
+        float | None, Field(description="in the same unit; null if it can't be measured")
+    ]
+    passed: bool
+
+
+class EvaluateAnswer(JsonAnswer):
+    answerable: Annotated[int, Field(description="number of questions that have an answer")]
+    unanswerable: int
+    unaccepted: Annotated[
+        int, Field(description="number of questions left out because nobody accepted them")
+    ]
+    figures: Annotated[
+        dict[str, float | None],
+        Field(
+            description="`top1`, `top3`, `top5`, `top10`, `mrr`, `nothing`, `answerable_weak`,"
+            " `unanswerable_weak`, `pages`: 0 to 1; `p50`: seconds; null if no question applies"
+        ),
+    ]
+    plain: Annotated[
+        list[ComparedTold],
+        Field(description="`top1` to `top10` of plain Retrieve (`before`) and of this run"),
+    ]
+    not_compared: Annotated[
+        str | None, Field(description="why plain Retrieve could not be asked, or null")
+    ]
+    misses: list[MissTold]
+    compared: Annotated[list[ComparedTold], Field(description="with `--compare`")]
+    bar: BarTold | None
+    gates: list[GateTold]
+
 
 # What people read.
 
@@ -160,7 +242,7 @@ def print_bar(out: TerminalConsole, found: BestScores, *, is_far: bool = False) 
         )
 
 
-# What programs read.
+# An evaluation as programs read it.
 
 
 def evaluate_answer(
@@ -193,24 +275,12 @@ def _miss(outcome: QuestionOutcome) -> MissTold:
         question=outcome.question,
         rank=outcome.rank,
         file=outcome.places[0].file if outcome.places else None,
-        shown=[
-            InsteadTold(file=each.file, page=each.page, score=each.score, text=each.text)
-            for each in outcome.shown[:_INSTEAD]
-        ],
+        shown=[InsteadTold.model_validate(each) for each in outcome.shown[:_INSTEAD]],
     )
 
 
 def _difference(each: PairedDifference) -> ComparedTold:
-    return ComparedTold(
-        measure=each.measure,
-        questions=each.questions,
-        before=each.before,
-        after=each.after,
-        low=each.low,
-        high=each.high,
-        chance=each.chance,
-        noise=each.is_noise,
-    )
+    return ComparedTold(**vars(each), noise=each.is_noise)
 
 
 def _bar(found: BestScores) -> BarTold:

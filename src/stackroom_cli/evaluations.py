@@ -30,6 +30,7 @@ from stackroom.tools.texts import counted
 from stackroom_cli.callers import Asker
 from stackroom_cli.document_lookup import did_you_mean, downloaded
 from stackroom_cli.evaluation_output import (
+    GateTold,
     evaluate_answer,
     print_bar,
     print_compared,
@@ -37,10 +38,7 @@ from stackroom_cli.evaluation_output import (
     standing_of,
 )
 from stackroom_cli.failures import WrongUsage
-from stackroom_cli.json_output import (
-    DraftAnswer,
-    GateTold,
-)
+from stackroom_cli.json_output import DraftAnswer
 from stackroom_cli.kept_questions import require_new, write_new
 from stackroom_cli.output import Output, counting
 from stackroom_cli.sites.aws_refusals import sentence

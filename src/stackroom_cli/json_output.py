@@ -11,14 +11,16 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.catalogs.webhooks import Webhook
-from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
+from stackroom.model.records import CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom_cli.sites.aws_sidecars import AdoptionOutcome
 
 _PERSON = "null for a signed-in user"
 
 
 class JsonAnswer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    """The base of all answers; `model_validate` also takes an object with these attributes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
 
 
 class ErrorTold(JsonAnswer):
@@ -200,10 +202,6 @@ class CatalogTold(JsonAnswer):
     total_bytes: Annotated[int, Field(description="rounded for a signed-in user")]
     updated_at: datetime
 
-    @classmethod
-    def of(cls, catalog: Catalog) -> Self:
-        return cls.model_validate({name: getattr(catalog, name) for name in cls.model_fields})
-
 
 class CatalogsAnswer(JsonAnswer):
     catalogs: list[CatalogTold]
@@ -315,90 +313,6 @@ class LoadAnswer(JsonAnswer):
     unchanged: list[str]
     not_loaded: dict[str, str]
     passages: int
-
-
-class InsteadTold(JsonAnswer):
-    file: str
-    page: int | None
-    score: float
-    text: Annotated[str, Field(description="the beginning of the passage")]
-
-
-class MissTold(JsonAnswer):
-    question: str
-    rank: Annotated[
-        int | None, Field(description="rank of the right passage; null if it was not found")
-    ]
-    file: Annotated[
-        str | None, Field(description="file that answers the question; null if none does")
-    ]
-    shown: Annotated[list[InsteadTold], Field(description="the first three passages found")]
-
-
-class ComparedTold(JsonAnswer):
-    """A paired comparison of two runs, or of a run and plain Retrieve, over common questions."""
-
-    measure: Annotated[str, Field(description="name of a measure, as in `figures`")]
-    questions: int
-    before: Annotated[float, Field(description="the value of the named run, or of plain Retrieve")]
-    after: float
-    low: Annotated[
-        float, Field(description="lower end of the difference's 95 % interval; `high` is the upper")
-    ]
-    high: float
-    chance: Annotated[
-        float, Field(description="probability that chance makes as large a difference")
-    ]
-    noise: Annotated[bool, Field(description="whether `chance` exceeds one in twenty")]
-
-
-class BarTold(JsonAnswer):
-    """The suggested minimum score of passages, with `--calibrate`; 0 if no score is worth it."""
-
-    least_score: float
-    unanswerable_nothing: Annotated[
-        float, Field(description="share of unanswerable questions that find nothing, 0 to 1")
-    ]
-    answerable_lost: Annotated[
-        float,
-        Field(description="share of answerable questions that lose every right passage, 0 to 1"),
-    ]
-    context: Annotated[str, Field(description="the CDK context that deploys it, after `-c`")]
-
-
-class GateTold(JsonAnswer):
-    measure: Annotated[str, Field(description="name of a measure, as in `figures`")]
-    threshold: Annotated[float, Field(description="in percent for shares")]
-    measured: Annotated[
-        float | None, Field(description="in the same unit; null if it can't be measured")
-    ]
-    passed: bool
-
-
-class EvaluateAnswer(JsonAnswer):
-    answerable: Annotated[int, Field(description="number of questions that have an answer")]
-    unanswerable: int
-    unaccepted: Annotated[
-        int, Field(description="number of questions left out because nobody accepted them")
-    ]
-    figures: Annotated[
-        dict[str, float | None],
-        Field(
-            description="`top1`, `top3`, `top5`, `top10`, `mrr`, `nothing`, `answerable_weak`,"
-            " `unanswerable_weak`, `pages`: 0 to 1; `p50`: seconds; null if no question applies"
-        ),
-    ]
-    plain: Annotated[
-        list[ComparedTold],
-        Field(description="`top1` to `top10` of plain Retrieve (`before`) and of this run"),
-    ]
-    not_compared: Annotated[
-        str | None, Field(description="why plain Retrieve could not be asked, or null")
-    ]
-    misses: list[MissTold]
-    compared: Annotated[list[ComparedTold], Field(description="with `--compare`")]
-    bar: BarTold | None
-    gates: list[GateTold]
 
 
 class DraftAnswer(JsonAnswer):
@@ -539,49 +453,3 @@ class UsageTold(JsonAnswer):
 class UsageAnswer(JsonAnswer):
     month: str
     users: list[UsageTold]
-
-
-# By what is typed; None where it is the retrieve tool's own answer.
-ANSWERS: dict[str, type[JsonAnswer] | None] = {
-    "up": ServingAnswer,
-    "down": DoneAnswer,
-    "env": VariablesAnswer,
-    "doctor": DoctorAnswer,
-    "doctor --smoke": SmokeAnswer,
-    "drop": DropAnswer,
-    "adopt": AdoptAnswer,
-    "status": StatusAnswer,
-    "status --pool": PoolAnswer,
-    "delete": DeleteAnswer,
-    "catalogs": CatalogsAnswer,
-    "receipts": ReceiptsAnswer,
-    "retry": RetryAnswer,
-    "reread": RereadAnswer,
-    "reconcile": ReconcileAnswer,
-    "dashboard": DashboardAnswer,
-    "ask": None,
-    "retrieve": None,
-    "evaluate": EvaluateAnswer,
-    "evaluate --draft": DraftAnswer,
-    "evaluate --kept": KeptAnswer,
-    "events": EventTold,
-    "login": TokenAnswer,
-    "logout": DoneAnswer,
-    "token": TokenAnswer,
-    "whoami": WhoamiAnswer,
-    "load": LoadAnswer,
-    "passages": PassagesAnswer,
-    "demo": DemoAnswer,
-    "usage": UsageAnswer,
-    "caps set": CapsAnswer,
-    "caps list": CapsAnswer,
-    "caps remove": CapsAnswer,
-    "deployments add": DeploymentTold,
-    "deployments list": DeploymentsAnswer,
-    "deployments remove": DoneAnswer,
-    "webhooks add": WebhookAnswer,
-    "webhooks list": WebhooksAnswer,
-    "webhooks remove": DoneAnswer,
-    "webhooks secret": WebhookAnswer,
-    "webhooks redeliver": RedeliveredAnswer,
-}

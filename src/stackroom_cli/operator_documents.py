@@ -347,7 +347,7 @@ def catalogs(site: Site, *, user: str | None, output: Output) -> None:
         found = SiteRecords(site).catalogs()
     else:
         found = list(SiteServices(site).stores.catalogs.of_user(checked(user)))
-    tell([CatalogTold.of(each) for each in found], output)
+    tell([CatalogTold.model_validate(each) for each in found], output)
 
 
 def tell(found: list[CatalogTold], output: Output) -> None:

@@ -63,10 +63,7 @@ def _bad(found: Sequence[Discrepancy], *, dry_run: bool) -> Iterator[str]:
 
 
 def _answer(found: Sequence[Discrepancy], *, dry_run: bool) -> ReconcileAnswer:
-    discrepancies = [
-        DiscrepancyTold(kind=each.kind, what=each.what, remedy=each.remedy, outcome=each.outcome)
-        for each in found
-    ]
+    discrepancies = [DiscrepancyTold.model_validate(each) for each in found]
     return ReconcileAnswer(dry_run=dry_run, discrepancies=discrepancies)
 
 

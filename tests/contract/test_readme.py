@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from docs.cli import CLI, CLI_SCHEMA, cli, cli_schema
+from docs.cli import ANSWERS, CLI, CLI_SCHEMA, cli, cli_schema
 from docs.clients import SHOWN, clients
 from docs.fidelity import FIDELITY, FIDELITY_DATA, fidelity, fidelity_data
 from docs.generate import CONFIGURATION, HOW_IT_WORKS, configuration
@@ -21,7 +21,6 @@ from docs.store_prices import costs, with_prices
 from docs.tables import section
 from stackroom_cli import app
 from stackroom_cli.commands import COMMANDS, FAILS_WHEN
-from stackroom_cli.json_output import ANSWERS
 
 ROOT = Path(__file__).parents[2]
 

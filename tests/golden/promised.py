@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
+from docs.cli import ANSWERS
 from functions.event_publisher.schemas import schema_file, schema_path
 from functions.telemetry import NAMESPACE
 from functions.tool_targets import SCHEMAS, STANDALONE, TARGETS
@@ -22,7 +23,7 @@ from functions.tool_targets import schema_file as tools_of
 from stackroom.catalogs.changes import DETAIL_TYPES, Stated, change_of
 from stackroom.model.records import DocumentStatus
 from stackroom_cli.commands import EXIT_CODES
-from stackroom_cli.json_output import ANSWERS, Failed
+from stackroom_cli.json_output import Failed
 from stackroom_cli.program import commands
 from statemachines.ingest_catalog import STATES
 from tests.support.emitted_metrics import emitted_metrics
