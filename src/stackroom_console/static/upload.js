@@ -1,13 +1,12 @@
 /*
  * Files into a catalog: each asks the console for a form, and is posted by it to the bucket. What
  * became of it is in the records, in the list below. The tray shows what is under way, with
- * problems on top, and folds when all is done; what a reload cut off is named (unsent.js).
+ * problems on top, and folds when all is done.
  */
 "use strict";
 
 (() => {
   const AT_ONCE = 3;
-  const NAMED = 3;
   const SLICE = 4 * 1024 * 1024;  // bytes at a time, between which the page lives on
   const ALL = {
     retry: (number) => gettext("Retry all (%(number)s)", { number }),
@@ -23,7 +22,6 @@
   const tray = document.getElementById("tray");
   const whole = document.getElementById("upload-progress");
   const cancelAll = document.getElementById("cancel-uploads");
-  const unsent = document.getElementById("unsent");
   const drop = section.querySelector(".drop");
   const allowed = { types: section.dataset.types.split(" "), maxBytes: Number(section.dataset.maxBytes) };
   const waiting = [];
@@ -174,7 +172,6 @@
     /* Nothing is left to do for it. */
     end() {
       this.move(this.file ? this.file.size : 0);
-      stackroomUnsent.forget(this.path);
       list.append(this.item);
     }
 
@@ -318,25 +315,6 @@
     update();
   });
 
-  /* What a reload cut off; of a folder that is chosen again, what is there already is skipped. */
-  const showUnsent = () => {
-    const names = [...stackroomUnsent.cutOff];
-    unsent.hidden = !names.length;
-    if (unsent.hidden) return;
-    const some = { names: names.slice(0, NAMED).join(", "), number: names.length - NAMED };
-    unsent.querySelector("strong").textContent = ngettext(
-      "%(number)s file was not uploaded before you left this page",
-      "%(number)s files were not uploaded before you left this page",
-      names.length,
-    );
-    unsent.querySelector("bdi").textContent = some.number > 0 ? gettext("%(names)s and %(number)s more.", some) : `${some.names}.`;
-  };
-  document.getElementById("forget-unsent").addEventListener("click", () => {
-    for (const each of [...stackroomUnsent.cutOff]) stackroomUnsent.forget(each);
-    showUnsent();
-    drop.querySelector("input").focus();
-  });
-
   /* What has come to an end gives way to what comes next, and what is tried anew to itself. */
   const clear = (wanted) => {
     const paths = new Set(wanted.map(({ path }) => path));
@@ -359,17 +337,14 @@
     counts.leftOut += found.length - wanted.length;
     for (const each of wanted) {
       counts.all += 1;
-      stackroomUnsent.cutOff.delete(each.path);
       const upload = new Upload(each);
       const refusal = stackroomFiles.refusalOf(each, allowed);
       if (refusal) upload.refuse(refusal);
       else {
         bytes.all += each.file.size;
-        stackroomUnsent.add(each.path);
         enqueue(upload);
       }
     }
-    showUnsent();
     update();
   };
 
@@ -390,7 +365,6 @@
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
   drop.addEventListener("drop", async (event) => take(await stackroomFiles.dropped(event.dataTransfer)));
   drop.hidden = false;  // what is dropped before that would be opened in place of the page
-  showUnsent();
 
   window.addEventListener("beforeunload", (event) => {
     if (running.size || waiting.length) event.preventDefault();
