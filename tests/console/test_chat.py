@@ -449,7 +449,7 @@ def test_a_long_conversation_opens_at_its_newest_and_leads_back(
     assert "Question 31." not in earlier
 
 
-def test_answer_stays_shown_after_feedback_that_keeps_a_test_question(
+def test_feedback_on_an_answer_keeps_a_test_question(
     alice: Browser, console: Console, agent: str
 ) -> None:
     path = begin(alice, agent)
@@ -458,10 +458,7 @@ def test_answer_stays_shown_after_feedback_that_keeps_a_test_question(
 
     told = alice.post(f"/runs/{run}/feedback", verdict="kept", note="Which one?")
 
-    assert told.headers["location"] == f"{path}?kept={run}-kept#{run}"
-    after = alice.get(told.headers["location"]).text
-    assert "Kept as a test question." in after
-    assert "A quay." in after
+    assert "Kept as a test question." in told.text
     [feedback] = console.services.feedback.of_user("alice")
     assert (feedback.verdict, feedback.question, feedback.note) == (
         "kept",

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from stackroom.errors import Rejected
 from stackroom.tools.tools import tools_config
 from stackroom_agents.user_agents.agent import Agent, LinkedTool, OtherTool
 from stackroom_agents.user_agents.agents import AgentChanges, AgentDefinition, mark_of
 from stackroom_agents.user_agents.exchange import exported, imported
 from stackroom_agents.user_agents.links import plain_name
 from stackroom_console.ids import agent_id
-from stackroom_console.messages import N_, gettext
+from stackroom_console.messages import N_
 from stackroom_console.pages import agent_test
 from stackroom_console.pages.prompt_templates import PROMPT_TEMPLATES
-from stackroom_console.problems import Problem, problem_of
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse
 
@@ -25,9 +23,6 @@ _LABELS = {
     "model": N_("Model"),
     "system_prompt": N_("Instructions"),
 }
-# Of the form where there is no script: fills the prompt in, and saves nothing.
-_FILLS = "fill"
-_TEMPLATE = "template"
 _LONGEST_FILE = 60  # characters of a name
 
 
@@ -50,13 +45,8 @@ def blank(request: Request) -> Response:
 
 
 def create(request: Request) -> Response:
-    if _FILLS in request.form:
-        return _builder(request, None)
-    try:
-        definition = parse(AgentDefinition, _fields(request), called=_LABELS)
-        agent = request.services.agents.create(request.user_id, definition)
-    except Rejected as error:
-        return _kept(request, None, error)
+    definition = parse(AgentDefinition, _fields(request), called=_LABELS)
+    agent = request.services.agents.create(request.user_id, definition)
     return redirect(request, path_of(agent))
 
 
@@ -65,14 +55,10 @@ def builder(request: Request) -> Response:
 
 
 def save(request: Request) -> Response:
-    agents, chosen = request.services.agents, agent_id(request)
-    if _FILLS in request.form:
-        return builder(request)
-    try:
-        changes = parse(AgentChanges, _fields(request), called=_LABELS)
-        agent = agents.edit(request.user_id, chosen, changes, seen=request.form.get("seen"))
-    except Rejected as error:
-        return _kept(request, agents.get(request.user_id, chosen), error)
+    changes = parse(AgentChanges, _fields(request), called=_LABELS)
+    agent = request.services.agents.edit(
+        request.user_id, agent_id(request), changes, seen=request.form.get("seen")
+    )
     return redirect(request, f"{path_of(agent)}?saved")
 
 
@@ -115,38 +101,19 @@ def path_of(agent: Agent) -> str:
     return f"/agents/{agent.id}"
 
 
-def _kept(request: Request, agent: Agent | None, error: Rejected) -> Response:
-    """Return the form as it was typed, with the problem; htmx gets the problem alone."""
-    if request.is_htmx:
-        raise error
-    return _builder(request, agent, problem=problem_of(error))
-
-
-def _builder(request: Request, agent: Agent | None, *, problem: Problem | None = None) -> Response:
-    """
-    Return the builder's page with what was typed, if anything was; without an agent, for a new one.
-    """
+def _builder(request: Request, agent: Agent | None) -> Response:
+    """Return the builder's page; without an agent, for a new one."""
     models = request.services.agents.models
     there = {} if agent is None else agent.model_dump(include=set(_LABELS))
-    typed = {**dict.fromkeys(_LABELS, ""), "model": models.usual, **there, **_fields(request)}
-    chosen = request.form.get(_TEMPLATE) if _FILLS in request.form else None
-    template = next((each for each in PROMPT_TEMPLATES if gettext(each.name) == chosen), None)
-    is_own = typed["system_prompt"] in ("", *(each.text for each in PROMPT_TEMPLATES))
-    if template is not None and is_own:
-        typed["system_prompt"] = template.text
     return render(
         request,
         "agent.html",
-        status=200 if problem is None else problem.status,
         agent=agent,
-        typed=typed,
-        seen=request.form.get("seen") or (agent and mark_of(agent)),
+        fields={**dict.fromkeys(_LABELS, ""), "model": models.usual, **there},
+        seen=agent and mark_of(agent),
         cards=() if agent is None else cards_of(request, agent),
         models=models,
         templates=PROMPT_TEMPLATES,
-        chosen=template,
-        is_kept=template is not None and not is_own,
-        problem=problem,
         **({} if agent is None else agent_test.shown(request, agent)),
     )
 

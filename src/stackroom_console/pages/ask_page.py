@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from starlette.responses import RedirectResponse, Response
 
 from stackroom.access.tenancy import in_use
-from stackroom.catalogs.feedback import FeedbackVerdict
 from stackroom.errors import CatalogNotFound, ValidationError
 from stackroom.model.records import Catalog
 from stackroom.search.cited_answers import AskedAndAnswered
@@ -19,7 +18,6 @@ from stackroom_console.asked_question import (
     SCORE_ALLOWED,
     Question,
     attribute_names,
-    question_asked,
     question_of,
     shown_choice,
     threshold_of,
@@ -28,7 +26,7 @@ from stackroom_console.console import FOR_A_PAGE
 from stackroom_console.messages import gettext, ngettext
 from stackroom_console.pages.growing_answer import growth_of
 from stackroom_console.problems import Problem, RefusedOnPage, problem_of
-from stackroom_console.rendering import redirect, render
+from stackroom_console.rendering import render
 from stackroom_console.request import Request
 from stackroom_console.shown_answer import ShownAnswer, place_of, shown
 
@@ -90,19 +88,6 @@ def _asked(
         raise RefusedOnPage(problem, page) from error
 
 
-def saved_feedback(
-    request: Request, verdict: FeedbackVerdict | None, asked: Question, *, query: str
-) -> Response:
-    """
-    Show the saved feedback to a browser without script: the answer stays, if it was `asked` at an
-    address.
-    """
-    if asked.address is not None:
-        kept = "" if verdict is None else f"&kept={verdict}"
-        return RedirectResponse(f"{asked.address}{kept}", status_code=303)
-    return _page(request, Question(query=query), verdict=verdict)
-
-
 def _answered(request: Request, question: Question, asked: RetrieveArguments) -> Response:
     require_own(request, question)
     mine, chosen = catalogs_of(request), question.choice.catalog_ids
@@ -130,7 +115,7 @@ def _answered(request: Request, question: Question, asked: RetrieveArguments) ->
     )
     request.handed_out.extend(_documents_of(found))
     if not request.is_htmx:
-        return _page(request, question, shown_now, verdict=_verdict(request))
+        return _page(request, question, shown_now)
     response = _rendered(request, "parts/answer.html", question, shown_now)
     # A question that is asked again is no other place to come back to.
     is_here = request.http.headers.get("hx-current-url", "").endswith(question.address or "-")
@@ -138,17 +123,11 @@ def _answered(request: Request, question: Question, asked: RetrieveArguments) ->
     return response
 
 
-def _verdict(request: Request) -> FeedbackVerdict | None:
-    given = request.query.get("kept")
-    return FeedbackVerdict(given) if given in set(FeedbackVerdict) else None
-
-
 def _page(
     request: Request,
     question: Question,
     answered: Answered | None = None,
     *,
-    verdict: FeedbackVerdict | None = None,
     given: Mapping[str, str] | None = None,
     problem: Problem | None = None,
 ) -> Response:
@@ -161,7 +140,6 @@ def _page(
         "ask.html",
         question,
         answered,
-        verdict=verdict,
         status=200 if problem is None else problem.status,
         most=MOST,
         catalogs=catalogs,
@@ -177,7 +155,6 @@ def _rendered(
     question: Question,
     answered: Answered | None,
     *,
-    verdict: FeedbackVerdict | None = None,
     status: int = 200,
     **values: object,
 ) -> Response:
@@ -190,8 +167,6 @@ def _rendered(
         answer=None if answered is None else answered.answer,
         judged=None if answered is None else answered.judged,
         tools=() if answered is None else answered.tools,
-        verdict=verdict,
-        saved="saved" in request.query,
         **values,
     )
 
@@ -221,10 +196,7 @@ def save_threshold(request: Request) -> Response:
     changes = LinkChanges(default_min_score=threshold)
     links = request.services.agent_links
     tool = links.change(request.user_id, agent_id, tool_id, changes)
-    if request.is_htmx:
-        return render(request, "parts/threshold_saved.html", tool=tool)
-    at = question_asked(request.form.get("asked", "")).address
-    return redirect(request, f"{at}&saved" if at else f"/agents/{agent_id}")
+    return render(request, "parts/threshold_saved.html", tool=tool)
 
 
 # What the forms beside an answer send.
@@ -238,8 +210,7 @@ def _judged(
     sources = [each.source for each in cited] + [each.source for each in found.passages.results]
     place = place_of(asdict(sources[0]), own) if sources else {}
     chosen = {} if question.catalog_id is None else {"catalog_id": question.catalog_id}
-    asked = question.query_string if question.address else ""
-    return {**place, "question": query, **chosen, "asked": asked}
+    return {**place, "question": query, **chosen}
 
 
 def _documents_of(found: AskedAndAnswered) -> Iterator[str]:

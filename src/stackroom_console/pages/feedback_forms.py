@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from starlette.responses import Response
 
@@ -15,10 +15,10 @@ from stackroom.catalogs.feedback import (
     FeedbackVerdict,
 )
 from stackroom_agents.user_agents.agent_run import AgentRun, ToolStep
-from stackroom_console.asked_question import Question, SearchChoice, question_asked
+from stackroom_console.asked_question import Question, SearchChoice
 from stackroom_console.ids import run_id
 from stackroom_console.messages import N_, gettext
-from stackroom_console.pages import ask_page, chat_page
+from stackroom_console.pages import ask_page
 from stackroom_console.rendering import redirect, render
 from stackroom_console.request import Request, parse, whole_number
 from stackroom_console.shown_answer import place_of
@@ -65,10 +65,7 @@ def on_answer(request: Request) -> Response:
     page = whole_number(gettext("Page"), written, least=1, most=LAST_PAGE) if written else 0
     feedback = {name: each for name, each in {**sent, "page": page}.items() if each}
     verdict = _kept(request, FeedbackOrigin.ASK, feedback)
-    if request.is_htmx:
-        return render(request, "parts/kept.html", verdict=verdict)
-    asked = question_asked(request.form.get("asked", ""))
-    return ask_page.saved_feedback(request, verdict, asked, query=sent["question"])
+    return render(request, "parts/kept.html", verdict=verdict)
 
 
 def on_run(request: Request) -> Response:
@@ -77,10 +74,7 @@ def on_run(request: Request) -> Response:
     note, first = request.form.get("note", ""), _shown_first(request, run)
     given = {"question": _cut(run.message), "agent_id": run.agent_id, "note": note, **first}
     verdict = _kept(request, FeedbackOrigin.CHAT, given)
-    if request.is_htmx:
-        return render(request, "parts/kept.html", verdict=verdict)
-    kept = "" if verdict is None else "?" + urlencode({"kept": f"{run.id}-{verdict}"})
-    return redirect(request, f"{chat_page.place_of(run)}{kept}#{run.id}")
+    return render(request, "parts/kept.html", verdict=verdict)
 
 
 def _asked_again(feedback: Feedback) -> str | None:
