@@ -4,8 +4,8 @@ Text search of the pool's indexes, which a custom resource of ours sets up.
 It can be removed once `AWS::S3Vectors::Index` supports all that it sets in CloudFormation's
 registry, in each region on our list: the text search and `IndexMode`. By November 2026 the template
 reference has the first (`TextSearchConfiguration`, updated without interruption) but not the
-second. `make preflight` reads the registry. Then the deployed indexes must be kept: stating a
-property that an index has already must change nothing.
+second. Then the deployed indexes must be kept: stating a property that an index has already must
+change nothing.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3vectors-index.html
 """
 

@@ -67,10 +67,8 @@ class EndpointHandler:
             try:
                 who = await _in_a_thread(partial(self._authenticated, http))
                 request = self._request(http, who, deadline=deadline)
-                if not self._is_late(request, who):
-                    self._require(who)
-                request = self._request(http, who, await self._parsed(http, who), deadline)
                 self._require(who)
+                request = self._request(http, who, await self._parsed(http, who), deadline)
                 response = await _in_a_thread(partial(self.endpoint.answer, request))
             except RefusedOnPage as refused:
                 problem, response = refused.problem, refused.page
@@ -90,17 +88,12 @@ class EndpointHandler:
     def _problem_response(self, request: Request, who: Authenticated, problem: Problem) -> Response:
         # A part of a page leads nowhere: something may be typed there (static/session.js).
         is_page = self.endpoint.kind is EndpointKind.PAGE and not request.is_htmx
-        if problem is NOT_SIGNED_IN and is_page and not request.form:
+        if problem is NOT_SIGNED_IN and is_page:
             return self._to_sign_in(request.http, who)
         return answer_to(request, problem, kind=self.endpoint.kind)
 
     def _authenticated(self, http: HttpRequest) -> Authenticated:
         return authenticated(self.console, http, with_token=self.endpoint.kind is EndpointKind.API)
-
-    def _is_late(self, request: Request, who: Authenticated) -> bool:
-        """A form, and its session is over: its page keeps it until its user has signed in again."""
-        is_form = self.endpoint.kind is EndpointKind.PAGE and self.endpoint.changes
-        return is_form and not request.is_htmx and who.standing is SessionStanding.EXPIRED
 
     def _require(self, who: Authenticated) -> None:
         if self.endpoint.audience is Audience.ANYONE:

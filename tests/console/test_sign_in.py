@@ -1,9 +1,7 @@
 """Signing in and out: a session for whoever proved who they are, and for nobody else."""
 
-import re
 from dataclasses import replace
 from datetime import timedelta
-from html import unescape
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
@@ -193,43 +191,6 @@ def test_session_ends_with_its_token_and_next_sign_in_is_silent(
     assert change.headers["location"] == "/sign-in?return_to=%2Fcatalogs"
     assert part.status_code == 401
     assert "Session expired" in part.text
-
-
-def test_form_sent_after_session_end_is_kept_until_its_user_signs_in(
-    console: Console, alice: Browser, new_browser: NewBrowser, provider: Provider
-) -> None:
-    """Without script there is no other place for it; it used to be lost."""
-    prompt = "\nBe <kind> & brief.\r\n" + "Name the page. " * 1000
-    typed = {"name": "Planner", "model": "amazon.nova-lite-v1:0", "system_prompt": prompt}
-    late = later(console, alice, hours=1, seconds=1)
-
-    answer = late.send("/agents", {**typed, "csrf_token": alice.csrf})
-    page = answer.text.partition('<form method="post" action="/agents">')[2].partition("</form>")[0]
-    fields = re.findall('name="([^"]*)" value="([^"]*)"', page)
-    kept = {name: unescape(value) for name, value in fields}
-    for_nobody = late.send("/agents", kept)
-    provider.claims = {"exp": int((console.now() + timedelta(hours=2)).timestamp())}
-    late.sign_in("bob")
-    as_another = late.send("/agents", kept)
-    late = later(console, alice, hours=1, seconds=1)
-    late.sign_in("alice")
-    saved = late.send("/agents", kept)
-
-    typed["system_prompt"] = prompt.replace("\r\n", "\n")
-    assert (answer.status_code, kept) == (401, {**typed, "csrf_token": alice.csrf})
-    assert "<h1>Session expired</h1>" in answer.text
-    assert [for_nobody.status_code, as_another.status_code] == [401, 403]
-    assert "Be &lt;kind&gt; &amp; brief." in late.get(saved.headers["location"]).text
-    # From elsewhere nothing is put on a page of ours.
-    foreign = later(console, alice, hours=1, seconds=1)
-    for form, headers in (
-        ({**kept, "csrf_token": "guessed"}, {}),
-        (kept, {"Sec-Fetch-Site": "cross-site"}),
-    ):
-        refused = foreign.send("/agents", form, **headers)
-        assert refused.status_code == 403
-        assert "Name the page" not in refused.text
-    assert new_browser().send("/agents", kept).headers["location"].startswith("/sign-in?")
 
 
 def test_sign_out_ends_the_session_here_and_at_the_provider(
