@@ -17,7 +17,6 @@ Tier = Literal["quick", "test", "prove"]
 TIERS: dict[str, Tier] = {
     # Many tables, or many pages, for each test.
     "agents/test_both_surfaces.py": "test",
-    "aws/test_count_audit.py": "test",
     "console/test_access.py": "test",
     "console/test_bad_input.py": "test",
     "functions/test_bad_input.py": "test",
