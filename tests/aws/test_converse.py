@@ -10,7 +10,7 @@ from stackroom.aws import session
 from stackroom.aws.bedrock.answer_prompt import DEFAULT, MAX_LENGTH, checked, rendered
 from stackroom.aws.bedrock.converse import MAX_TOKENS, ConverseWriter, unmarked
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.search.cited_answers import Mark, Written
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
@@ -113,16 +113,6 @@ def test_another_refusal_of_a_request_is_not_tried_again(client: Any, stubber: S
     stubber.add_client_error("converse", "ValidationException", "it has no system prompts", 400)
 
     with pytest.raises(KnowledgeBaseUnavailable, match="ValidationException"):
-        writer(client).write("leave?", PASSAGES)
-
-
-def test_throttling_is_distinguished_from_other_errors(client: Any, stubber: Stubber) -> None:
-    stubber.add_client_error("converse", "ThrottlingException", "slow down", 429)
-    stubber.add_client_error("converse", "ModelErrorException", "no", 424)
-
-    with pytest.raises(KnowledgeBaseThrottled, match="Converse was throttled"):
-        writer(client).write("leave?", PASSAGES)
-    with pytest.raises(KnowledgeBaseUnavailable, match="ModelErrorException"):
         writer(client).write("leave?", PASSAGES)
 
 

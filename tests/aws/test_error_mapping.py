@@ -1,13 +1,9 @@
 """Transient errors become `Unavailable`; others are raised unchanged."""
 
-import json
 from contextlib import AbstractContextManager
 from typing import Any
 
-import boto3
 import pytest
-from botocore.awsrequest import AWSResponse
-from botocore.compat import HTTPHeaders
 from botocore.exceptions import (
     ClientError,
     ConnectionClosedError,
@@ -17,11 +13,8 @@ from botocore.exceptions import (
     ParamValidationError,
     ReadTimeoutError,
 )
-from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.error_mapping import THROTTLES, knowledge_base_errors, store_errors
-from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
-from stackroom.catalogs.webhooks import WebhookCall
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -29,7 +22,6 @@ from stackroom.errors import (
     StackroomError,
     StoreUnavailable,
 )
-from tests.aws.conftest import ONCE
 
 UNANSWERED = [
     ConnectionClosedError(endpoint_url="https://aws.test"),
@@ -82,34 +74,6 @@ def test_missing_rights_of_our_own_are_not_an_items_error() -> None:
         NoCredentialsError(),
     ):
         assert type(raised(store_errors(), error)) is ServiceRefused
-
-
-@pytest.mark.parametrize(
-    ("code", "former", "error"),
-    [
-        ("RequestThrottled", "RequestThrottled", StoreUnavailable),
-        ("KmsThrottled", "KMS.ThrottlingException", StoreUnavailable),
-        ("KmsDisabled", "KMS.DisabledException", ServiceRefused),
-        ("QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue", ServiceRefused),
-    ],
-)
-def test_an_error_of_sqs_is_known_by_its_name_in_the_api_model(
-    code: str, former: str, error: type[StackroomError]
-) -> None:
-    """SQS sends the code of its former protocol beside it: botocore's default is that one."""
-    client: Any = boto3.client("sqs", config=ONCE)
-
-    def answer(request: Any, **_: Any) -> AWSResponse:
-        headers = HTTPHeaders()
-        headers["x-amzn-query-error"] = f"{former};Sender"
-        told = json.dumps({"__type": f"com.amazonaws.sqs#{code}", "message": "no"})
-        return AWSResponse(request.url, 400, headers, MockRawResponse(told))
-
-    client.meta.events.register("before-send", answer)
-    queue = SqsWebhookQueue(client=client, url="https://sqs.test/1/webhooks.fifo")
-
-    with pytest.raises(error, match=f"SendMessage answered {code}"):
-        queue.put(WebhookCall(webhook_id="wh-1", event={"id": "e-1"}), record="doc-1")
 
 
 def test_permanent_error_is_raised_unchanged() -> None:

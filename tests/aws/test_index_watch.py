@@ -4,14 +4,12 @@ import logging
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.aws.s3vectors.s3vectors_adapter import IndexWatch
-from stackroom.errors import ServiceRefused, StoreUnavailable
 from stackroom.model.passages import Search
-from stackroom.search.index_setup import IndexState, Readiness, SearchIndexBusy, SearchIndexGone
+from stackroom.search.index_setup import IndexState, Readiness
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.search_index import INDEX, SEARCHABLE, an_index
 
@@ -163,20 +161,3 @@ def test_index_is_text_searchable_only_when_enhanced_and_text_is_active(
     state = S3VectorsIndexes(client).state(INDEX)
 
     assert state == IndexState(is_enhanced=is_enhanced, text_search=text_search)
-
-
-def test_refusal_is_classified_as_transient_or_permanent(client: Any, stubber: Stubber) -> None:
-    refusals: list[tuple[str, int, type[Exception]]] = [
-        ("ConflictException", 409, SearchIndexBusy),
-        ("NotFoundException", 404, SearchIndexGone),
-        ("AccessDeniedException", 403, ServiceRefused),
-        ("TooManyRequestsException", 429, StoreUnavailable),
-        ("ServiceUnavailableException", 503, StoreUnavailable),
-        ("ValidationException", 400, ClientError),
-    ]
-    for code, status, raised in refusals:
-        operation = "update_metadata_configuration"
-        stubber.add_client_error(operation, code, "no", http_status_code=status)
-
-        with pytest.raises(raised):
-            S3VectorsIndexes(client).add_text_search(INDEX, "en")
