@@ -23,13 +23,6 @@ def bucket(s3: Any) -> S3DocumentBucket:
     return S3DocumentBucket(client=s3, bucket=BUCKET)
 
 
-def test_missing_bucket_is_not_reported_as_a_missing_object(s3: Any) -> None:
-    elsewhere = S3DocumentBucket(client=s3, bucket="stackroom-elsewhere")
-
-    with pytest.raises(ServiceRefused):
-        elsewhere.write_sidecar(KEY, b"{}")
-
-
 @pytest.mark.parametrize(
     ("headers", "was_deleted"), [({"x-amz-delete-marker": "true"}, True), ({}, False)]
 )
@@ -293,22 +286,3 @@ def test_present_version_is_known_to_every_kind_of_read(s3: Any) -> None:
     stored = bucket.head(f"{key}.md")
     assert stored is not None
     assert bucket.version_of(f"{key}.md") == (stored.etag, stored.version_id)
-
-
-def test_deletion_that_is_undone_brings_the_version_back(s3: Any) -> None:
-    bucket = S3DocumentBucket(client=s3, bucket=BUCKET)
-    s3.put_object(Bucket=BUCKET, Key="a/b/c.txt", Body=b"1")
-    before = bucket.version_of("a/b/c.txt")
-    marker = s3.delete_object(Bucket=BUCKET, Key="a/b/c.txt")["VersionId"]
-
-    s3.delete_object(Bucket=BUCKET, Key="a/b/c.txt", VersionId=marker)
-
-    assert before is not None
-    assert bucket.version_of("a/b/c.txt") == before
-
-
-def test_forbidden_bucket_is_not_reported_as_a_missing_file(s3: Any) -> None:
-    files = S3Files(client=s3, bucket="of-someone-else")
-
-    with pytest.raises(ServiceRefused, match="NoSuchBucket"):
-        files.read("a/b/c.txt", limit=5)

@@ -113,22 +113,6 @@ def cancel(stub: Stubber, *reasons: str) -> None:
     )
 
 
-def test_conflicting_catalog_opening_and_closing_are_retried_at_once(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    with Stubber(dynamodb) as stub:
-        for _ in range(2):
-            cancel(stub, "None", "TransactionConflict")
-            cancel(stub, "TransactionConflict", "None")
-            stub.add_response("transact_write_items", {})
-
-        opened = catalogs.open(a_catalog())
-        catalogs.close(opened)
-        stub.assert_no_pending_responses()
-
-    assert opened == a_catalog()
-
-
 def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
     catalogs: DynamoCatalogRegister, dynamodb: Any
 ) -> None:

@@ -22,7 +22,7 @@ from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter, WorkDuration
 from stackroom.runs.run_leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeExecutions
-from tests.support.records import NOW, a_document, a_receipt
+from tests.support.records import NOW, a_receipt
 
 
 @pytest.fixture
@@ -97,15 +97,6 @@ def test_receipt_expires_after_400_days_and_is_not_a_lease(
     leases = DynamoLeases(client=dynamodb, table=CONTROL_TABLE)
     assert int(item["expires_at"]["N"]) == int((NOW + timedelta(days=400)).timestamp())
     assert list(leases.held()) == list(leases.expired(NOW + timedelta(days=1))) == []
-
-
-def test_receipts_are_listed_over_all_pages(receipts: DynamoReceipts) -> None:
-    # Query answers 1 MB at most.
-    kept = [a_receipt(number, filename="x" * 100_000) for number in range(20)]
-    for each in kept:
-        receipts.keep(each)
-
-    assert list(receipts.of_user("alice")) == kept[::-1]
 
 
 def test_open_receipts_of_all_users_are_listed_oldest_first_until_closed(
@@ -314,24 +305,3 @@ def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
 
     (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}
-
-
-def test_result_has_the_tokens_of_its_text_as_a_whole_number(dynamodb: Any) -> None:
-    inspections = DynamoInspections(client=dynamodb, table=CONTROL_TABLE)
-    read = Inspected(text_id="a" * 16, text_tokens=17)
-    inspections.record("doc-1", "e1", read)
-
-    found = inspections.results_for([a_document(document_id="doc-1", etag="e1")])
-
-    assert found == {"doc-1": read}
-    assert type(found["doc-1"].text_tokens) is int
-
-
-def test_forgotten_result_is_not_found(dynamodb: Any) -> None:
-    inspections = DynamoInspections(client=dynamodb, table=CONTROL_TABLE)
-    inspections.record("doc-1", "e1", Inspected(reason="the PDF is damaged"))
-
-    inspections.forget("doc-1")
-    inspections.forget("doc-1")
-
-    assert inspections.results_for([a_document(document_id="doc-1", etag="e1")]) == {}
