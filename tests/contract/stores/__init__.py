@@ -19,8 +19,7 @@ table.py names the module and conftest.py imports the fixture: that is all to be
 - relay.py: stands between an adapter and a stand-in over HTTP; counts calls and spoils answers
 - wire.py: the same over any other protocol
 - meaning.py: cosines by the embedding of the stand-ins, for tests to compare scores with
-- fake.py, toy.py, bedrock.py, opensearch.py, pgvector.py: the fake of our tests; a store that was
-  added to the registry as anybody would; Bedrock's Retrieve and S3
+- fake.py, bedrock.py, opensearch.py, pgvector.py: the fake of our tests; Bedrock's Retrieve and S3
   Vectors, its managed knowledge bases, and OpenSearch Serverless, as simulated; PostgreSQL with
   pgvector
 - test_*.py: the promises; what only one store promises stands in a file named for it

@@ -15,22 +15,18 @@ import pytest
 from botocore.config import Config
 from moto import mock_aws
 
-from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.managed import pair
-from simulator.tests.world import CUSTOM, World
+from simulator.tests.world import World
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
-from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Search
-from stackroom.model.records import Catalog, DataSource, DataSourceType
-from stackroom.runs.bedrock_calls import Busy, Submission
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
-from tests.contract.stores.document_sets import QUESTION, DocumentSet, a_catalog
+from tests.contract.stores.document_sets import QUESTION, DocumentSet
 from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
@@ -78,7 +74,6 @@ ONCE = Config(
     retries={"total_max_attempts": 1}, connect_timeout=4, read_timeout=4, max_pool_connections=25
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
-PER_CALL = 10  # documents
 S3 = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
 RETRIEVE, QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
 
@@ -91,47 +86,29 @@ def client(service: str, endpoint: str, *, config: Config = _PATIENT) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Stocked:
-    """
-    A knowledge base over a document set, as the simulator at `endpoint` has it.
-
-    Unless it `is_crawled`, the documents were ingested directly.
-    """
+    """A knowledge base over a document set, as the simulator at `endpoint` has it."""
 
     endpoint: str
     knowledge_base_id: str
     index_arn: str
     data_source_id: str = ""
-    is_crawled: bool = True
     config: Config = _PATIENT
 
     def client(self, service: str) -> Any:
         return client(service, self.endpoint, config=self.config)
-
-    def catalog(self, catalog_id: str, user_id: str = "alice") -> Catalog:
-        """Return the catalog as our records have it."""
-        return a_catalog(
-            catalog_id,
-            user_id,
-            knowledge_base_id=self.knowledge_base_id,
-            data_source_id=self.data_source_id,
-            data_source_type=DataSourceType.S3 if self.is_crawled else DataSourceType.CUSTOM,
-        )
 
     @property
     def by_retrieve(self) -> BedrockKnowledgeBase:
         runtime = self.client("bedrock-agent-runtime")
         return BedrockKnowledgeBase(runtime, self.knowledge_base_id, options=RetrieveOptions())
 
-    def directly(
-        self, search: Search, *, fallback: KnowledgeBase | None = None
-    ) -> S3VectorsKnowledgeBase:
-        """It has no fallback that would answer, unless one is given."""
+    def directly(self, search: Search) -> S3VectorsKnowledgeBase:
+        """It has no fallback that would answer."""
         return S3VectorsKnowledgeBase(
             self.client("s3vectors"),
             self.index_arn,
             embeddings=CachedEmbeddings(embeddings=self.embeddings, cache=MemoryEmbeddingCache()),
-            fallback=fallback
-            or FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
+            fallback=FakeKnowledgeBase(failure=KnowledgeBaseUnavailable("nobody", "fell back")),
             search=search,
         )
 
@@ -146,7 +123,7 @@ class Simulated:
     """
     A simulator over buckets in memory.
 
-    Each document set has a bucket, and is ingested once, by a job or directly.
+    Each document set has a bucket, and is ingested once, by a job.
     """
 
     endpoint: str
@@ -166,23 +143,6 @@ class Simulated:
             self._stocked[document_set.name] = stocked
         return self._stocked[document_set.name]
 
-    def stocked_directly(self, document_set: DocumentSet) -> Stocked:
-        """
-        Ingest the document set directly as our function does.
-
-        That is under our ids, by our texts, and with inline attributes.
-        """
-        name = f"{document_set.name}-direct"
-        if name not in self._stocked:
-            world = self.world_of(document_set)
-            for each in document_set.documents:
-                world.put(each.text_name.key, each.text)
-            stocked = self._empty(world, dataSourceConfiguration=CUSTOM)
-            self._stocked[name] = replace(stocked, is_crawled=False)
-            _send(self._stocked[name], document_set)
-            settle(stocked.by_retrieve, document_set)
-        return self._stocked[name]
-
     def world_of(self, document_set: DocumentSet) -> World:
         """Its bucket has the document set's name; the documents are in it, with their sidecars."""
         if document_set.name not in self._worlds:
@@ -192,50 +152,23 @@ class Simulated:
             self._worlds[document_set.name] = world
         return self._worlds[document_set.name]
 
-    def _empty(self, world: World, **source: Any) -> Stocked:
-        """A knowledge base with this data source, and nothing in it."""
+    def _empty(self, world: World) -> Stocked:
+        """A knowledge base with a data source, and nothing in it."""
         index = world.index(searched={"AMAZON_BEDROCK_TEXT": "en"})
         knowledge_base = world.knowledge_base(index)
         return Stocked(
             endpoint=self.endpoint,
             knowledge_base_id=knowledge_base,
-            data_source_id=world.data_source(knowledge_base, **source),
+            data_source_id=world.data_source(knowledge_base),
             index_arn=index,
         )
 
 
 @contextmanager
-def simulated(folder: Path, assumptions: Assumptions | None = None) -> Iterator[Simulated]:
-    configuration = Configuration(
-        data_dir=folder,
-        s3_endpoint=S3,
-        speed=100,
-        mounted=mounted(),
-        assumptions=assumptions or Assumptions(),
-    )
+def simulated(folder: Path) -> Iterator[Simulated]:
+    configuration = Configuration(data_dir=folder, s3_endpoint=S3, speed=100, mounted=mounted())
     with mock_aws(), Simulator(configuration) as simulator:
         yield Simulated(simulator.endpoint)
-
-
-def _send(stocked: Stocked, document_set: DocumentSet) -> None:
-    direct = BedrockDirectDocuments(client=stocked.client("bedrock-agent"))
-    source = DataSource(
-        knowledge_base_id=stocked.knowledge_base_id,
-        data_source_id=stocked.data_source_id,
-        type=DataSourceType.CUSTOM,
-    )
-    documents = [
-        Submission(
-            document_id=each.text_name.document_id,
-            uri=f"s3://{document_set.name}/{each.text_name.key}",
-            attributes={**each.texts_and_lists, "document_id": each.text_name.document_id},
-        )
-        for each in document_set.documents
-    ]
-    for start in range(0, len(documents), PER_CALL):
-        call = documents[start : start + PER_CALL]
-        taken = direct.ingest(source, call, token=f"{document_set.name}{start:033}")
-        assert not isinstance(taken, Busy), taken
 
 
 def settle(knowledge_base: KnowledgeBase, document_set: DocumentSet) -> None:

@@ -15,7 +15,6 @@ from tests.contract.stores.fake import fake_world
 from tests.contract.stores.opensearch import opensearch_hybrid_world, opensearch_world
 from tests.contract.stores.pgvector import filled, pgvector_hybrid_world, pgvector_world
 from tests.contract.stores.table import STORES, every
-from tests.contract.stores.toy import toy_linked_world, toy_pooled_world
 from tests.contract.stores.worlds import Store, World
 
 __all__ = [
@@ -30,8 +29,6 @@ __all__ = [
     "pgvector_world",
     "retrieve_world",
     "text_world",
-    "toy_linked_world",
-    "toy_pooled_world",
 ]
 
 

@@ -1,11 +1,9 @@
 """The documents that are searched, the same ones in every store."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from stackroom.model.filters import Filter
-from stackroom.model.keys import TextName, catalog_id_of, document_id_of
 from stackroom.model.passages import KnowledgeBase
 from stackroom.model.records import Catalog
 from tests.support.records import NOW
@@ -13,8 +11,7 @@ from tests.support.records import NOW
 QUESTION = "annual leave"
 
 
-def a_catalog(catalog_id: str, user_id: str, **placed: Any) -> Catalog:
-    """`placed` is where it lies."""
+def a_catalog(catalog_id: str, user_id: str) -> Catalog:
     return Catalog(
         catalog_id=catalog_id,
         user_id=user_id,
@@ -22,7 +19,6 @@ def a_catalog(catalog_id: str, user_id: str, **placed: Any) -> Catalog:
         s3_prefix=f"{user_id}/{catalog_id}/",
         created_at=NOW,
         updated_at=NOW,
-        **placed,
     )
 
 
@@ -45,12 +41,6 @@ class Document:
         return f"{self.user}/{self.catalog}/{self.filename}"
 
     @property
-    def text_name(self) -> TextName:
-        """The name of the text that is ingested directly, where the catalog has an id of ours."""
-        document_id = document_id_of(self.catalog, self.filename)
-        return TextName(self.user, self.catalog, document_id, "0" * 32)
-
-    @property
     def name(self) -> str:
         """The document's name in tests."""
         return f"{self.user}/{self.filename}"
@@ -64,11 +54,6 @@ class Document:
             "document_id": f"doc-{self.filename}",
             "filename": self.filename,
         }
-
-    @property
-    def texts_and_lists(self) -> dict[str, str | list[str]]:
-        """Those attributes that a direct call of ours carries."""
-        return {key: each for key, each in self.attributes.items() if isinstance(each, str | list)}
 
 
 @dataclass(frozen=True)
@@ -116,12 +101,6 @@ DOCS = DocumentSet(
         ),
         _document("carol", "cat-4", "bare.txt", {"allowed_groups": "staff"}),
     ),
-)
-
-# The same, in catalogs with ids of ours.
-IDENTIFIED = DocumentSet(
-    "identified",
-    tuple(replace(each, catalog=catalog_id_of(each.user, each.catalog)) for each in DOCS.documents),
 )
 
 # One who is to be found behind all the others, who are nearer to the question.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.stores import bedrock, fake, opensearch, pgvector, toy
+from tests.contract.stores import bedrock, fake, opensearch, pgvector
 from tests.contract.stores.worlds import Store, Trouble
 
 STORES = {
@@ -13,7 +13,6 @@ STORES = {
     **bedrock.STORES,
     **opensearch.STORES,
     **pgvector.STORES,
-    **toy.STORES,
 }
 
 
