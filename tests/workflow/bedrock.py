@@ -8,7 +8,6 @@ from typing import Any
 
 from bedrock_kb_simulator.assumptions import Assumptions
 from bedrock_kb_simulator.faults import Fault, Kind
-from bedrock_kb_simulator.rules import MANAGED_SOURCE_CREATION
 from bedrock_kb_simulator.service_errors import ConnectionDropped, ServiceError
 from simulator.tests.world import CUSTOM
 from tests.workflow.answering import Members, answered
@@ -58,36 +57,9 @@ class Bedrock:
         self.shared[home] = str(made["dataSource"]["dataSourceId"])
         return home
 
-    def provision_managed(self) -> str:
-        """The same of type MANAGED, ready for documents."""
-        home = self._simulator.managed_knowledge_base(f"managed-{len(self.shared)}")
-        made = self._simulator.ask(
-            "CreateDataSource",
-            knowledgeBaseId=home,
-            name="shared",
-            dataSourceConfiguration={
-                "type": "MANAGED_KNOWLEDGE_BASE_CONNECTOR",
-                "managedKnowledgeBaseConnectorConfiguration": {
-                    "connectorParameters": {"type": "CUSTOM", "version": "1"}
-                },
-            },
-        )
-        self.pass_time(MANAGED_SOURCE_CREATION.value)
-        self.shared[home] = str(made["dataSource"]["dataSourceId"])
-        return home
-
     def look_every(self, seconds: float) -> None:
         """So many AWS seconds pass before each call from now on."""
         self._pace = seconds
-
-    def hold(self, *keys: str) -> None:
-        """These documents take long: whoever ingests them is at it until they are let go."""
-        for key in keys:
-            self._simulator.hold(key)
-
-    def let_go(self, *keys: str) -> None:
-        for key in keys:
-            self._simulator.let_go(key)
 
     def fail(self, operation: str, kind: Kind, **order: Any) -> None:
         """The next such call, or what it makes, meets this fault (simulator/faults.py)."""

@@ -50,9 +50,6 @@ class Machine:
         ended = [self.client.describe_execution(executionArn=arn) for arn in arns]
         return [self._read(each) for each in sorted(ended, key=lambda each: each["startDate"])]
 
-    def await_events(self, name: str, kind: str, *, times: int) -> None:
-        self._await(lambda: self._types(name).count(kind) >= times, name)
-
     def await_end(self, name: str) -> None:
         self._await(lambda: self._arn(name) not in self.running(), name)
 
@@ -97,9 +94,6 @@ class Machine:
 
     def _arn(self, name: str) -> str:
         return f"{self.arn.replace(':stateMachine:', ':execution:')}:{name}"
-
-    def _types(self, name: str) -> list[str]:
-        return [event["type"] for event in self.events(self._arn(name))]
 
     def _rests(self, arn: str) -> bool:
         """Return whether it is a successor with a delay, which no test waits for."""

@@ -5,7 +5,7 @@ Its rules and life cycles are those that `stackroom up` serves. Nothing is parse
 document is its text, and a search finds what its filter lets through.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -16,18 +16,16 @@ import botocore.session
 
 from bedrock_kb_simulator.assembly import Components, Services
 from bedrock_kb_simulator.assumptions import Assumptions
-from bedrock_kb_simulator.aws_clock import Clock, Signal
-from bedrock_kb_simulator.bucket_objects import S3Object, S3Objects
+from bedrock_kb_simulator.bucket_objects import S3Objects
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.identifiers import Arns
-from bedrock_kb_simulator.rules import MANAGED_CREATION
 from bedrock_kb_simulator.service_errors import ServiceError
 from bedrock_kb_simulator.store import Store
 from simulated_time.bedrock import Durations, NothingToParse, WaitInsteadOfEmbedding
 from simulated_time.clock import VirtualClock
 from simulated_time.hub import Hub
 from simulated_time.searching import SearchableDocuments
-from simulator.tests.world import ROLE, knowledge_base_request
+from simulator.tests.world import knowledge_base_request
 from tests.workflow.answering import Members
 
 Answer = TypeVar("Answer")
@@ -75,37 +73,6 @@ def _answer(answer: Future[Answer], action: Callable[[], Answer]) -> None:
         answer.set_exception(error)
 
 
-class TroubledBucket:
-    """The simulator's `Objects`."""
-
-    def __init__(self, connect: Callable[[], Any], clock: Clock) -> None:
-        self._objects = S3Objects(connect)
-        self._clock = clock
-        self._held: dict[str, Signal] = {}
-
-    def hold(self, key: str) -> None:
-        """Whoever reads it from now on waits until it is let go."""
-        self._held[key] = self._clock.signal()
-
-    def let_go(self, key: str) -> None:
-        self._held.pop(key).set()
-
-    def let_all_go(self) -> None:
-        for key in list(self._held):
-            self.let_go(key)
-
-    def under(self, bucket: str, prefix: str) -> Iterator[S3Object]:
-        return self._objects.under(bucket, prefix)
-
-    def read(self, bucket: str, key: str) -> tuple[bytes, str]:
-        if key in self._held:
-            self._held[key].wait()
-        return self._objects.read(bucket, key)
-
-    def find(self, bucket: str, key: str) -> S3Object:
-        return self._objects.find(bucket, key)
-
-
 _ARNS = Arns(account="123456789012", region="us-east-1")
 
 
@@ -117,11 +84,10 @@ class Simulator:
         self._assumptions = assumptions
         self._timeline = Timeline()
         clock = StampingClock(self._timeline.hub)
-        self._bucket = TroubledBucket(lambda: s3, clock)
+        self._bucket = S3Objects(lambda: s3)
         self._services = self._timeline.do(lambda: self._assembled(clock))
 
     def close(self) -> None:
-        self._timeline.do(self._bucket.let_all_go)
         self._timeline.do(self._services.close)
         self._timeline.close()
 
@@ -158,26 +124,8 @@ class Simulator:
         made = self.ask("CreateKnowledgeBase", **knowledge_base_request(index["indexArn"]))
         return str(made["knowledgeBase"]["knowledgeBaseId"])
 
-    def managed_knowledge_base(self, name: str) -> str:
-        """A new one of type MANAGED; answers its id once something can be connected to it."""
-        made = self.ask(
-            "CreateKnowledgeBase",
-            name=name,
-            roleArn=ROLE,
-            knowledgeBaseConfiguration={"type": "MANAGED"},
-        )
-        self.pass_time(MANAGED_CREATION.value)
-        return str(made["knowledgeBase"]["knowledgeBaseId"])
-
     def pass_time(self, seconds: float) -> None:
         self._timeline.do(lambda: None, after=seconds)
-
-    def hold(self, key: str) -> None:
-        """Whoever reads this document from now on is at it until it is let go."""
-        self._timeline.do(lambda: self._bucket.hold(key))
-
-    def let_go(self, key: str) -> None:
-        self._timeline.do(lambda: self._bucket.let_go(key))
 
     def _assembled(self, clock: StampingClock) -> Services:
         hub = self._timeline.hub

@@ -1,23 +1,20 @@
 """
-The state machine on three engines: the same states, the same calls, the same end.
+The state machine on two engines: the same states, the same calls, the same end.
 
-They are moto's interpreter, on which tests/workflow runs; ministack's, on which the local mode
-does; and the walk under simulated time, on which chaos and the benchmarks do. The ways are found in
-the definition.
+They are moto's interpreter, on which tests/workflow runs, and the walk under simulated time, on
+which chaos and the benchmarks do.
 """
 
 import json
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 from uuid import uuid4
 
+import boto3
 import pytest
-from ministack.services import stepfunctions as ministack
 from moto import mock_aws
 
 from simulated_time import functions as simulated
@@ -25,72 +22,157 @@ from simulated_time.bill import Bill
 from simulated_time.definition import definition_of
 from simulated_time.hub import Hub
 from simulated_time.workflow import Workflow
-from tests.workflow.conftest import MOTO
-from tests.workflow.engine import bare
-from tests.workflow.engines import (
-    ACCOUNT,
-    HERE,
-    INPUT,
-    SCRIPTS,
-    WAYS,
-    Scripted,
-    TokenReply,
-    Went,
-    strictly,
-    went,
-    without_causes,
-)
+from tests.workflow.conftest import MOTO, ROLE
+from tests.workflow.engine import calling
 from tests.workflow.functions import Payload, Reply
-from tests.workflow.machine import definition
-from tests.workflow.ways import Step
+from tests.workflow.machine import Machine, definition
 
-# What only a token leads on from.
-BEYOND = {"AdmitIngestion"}
+INPUT: Payload = {"worklist_id": "cat-1", "epoch": 3, "progress": {"delay": 0, "wait_seconds": 0}}
 
 
-# Whose invocation fails waits there for its token all the same.
-UNKNOWN_TO_MINISTACK = {"a queue that can't be entered"}
+@dataclass(frozen=True)
+class TokenReply:
+    """Whoever has the task token answers it, or fails with the error."""
+
+    error: str | None = None
 
 
-def locally(answers: Sequence[Reply | TokenReply]) -> Went:
-    """Run the machine with ministack's interpreter, without its server, functions and waits."""
+def fails(error: str, *, times: int = 1) -> list[Reply]:
+    payload = {"errorType": error, "errorMessage": "as the script has it"}
+    return [Reply(payload=payload, function_error=True)] * times
+
+
+def says(*outcomes: str) -> list[Reply]:
+    progress = INPUT["progress"]
+    return [Reply(payload={**INPUT, "progress": {**progress, "outcome": e}}) for e in outcomes]
+
+
+# By outcomes, by retries, and by tokens.
+SCRIPTS: Mapping[str, Sequence[Reply | TokenReply]] = {
+    "waits": says(
+        *("waiting", "ready", "busy", "started", "running", "more", "nothing", "released")
+    ),
+    "a run that hands over": says("hand_over", "handed_over"),
+    "a run that was superseded": [*says("ready"), *fails("RunSuperseded")],
+    "an outcome that no rule names": says("ready", "of tomorrow", "recorded"),
+    "retries": [
+        *fails("RecordChanged"),
+        *fails("Sandbox.Timedout"),
+        *says("ready"),
+        *fails("StoreUnavailable"),
+        *says("started"),
+        *fails("KnowledgeBaseThrottled", times=3),
+        *says("settled", "released"),
+    ],
+    "retries that run out": [
+        *says("ready"),
+        *fails("StoreUnavailable", times=7),
+        *says("recorded"),
+    ],
+    "a failure that can't be recorded": [
+        *says("ready", "started"),
+        *fails("AssertionError"),
+        *fails("RecordChanged"),
+        *fails("AssertionError"),
+    ],
+    "queued": [*says("ready", "queued"), TokenReply(), *says("started", "settled", "released")],
+    "a turn that fails": [
+        *says("ready", "queued"),
+        TokenReply("StoreUnavailable"),
+        TokenReply("Odd"),
+        *says("recorded"),
+    ],
+    "a queue that can't be entered": [
+        *says("ready", "queued"),
+        *fails("StoreUnavailable"),
+        *fails("RunSuperseded"),
+    ],
+}
+
+
+@dataclass
+class Scripted:
+    """Functions that answer in order, whoever is called; `tell` is what a token is for."""
+
+    answers: deque[Reply | TokenReply]
+    tell: Callable[[str, str | None], object]
+    events: list[Payload] = field(default_factory=list)
+
+    def invoke(self, name: str, event: Payload) -> Reply:
+        # Tokens are each engine's own, and so is the form of an error.
+        self.events.append({"function": name, **event, "token": None, "error": None})
+        answer = self.answers.popleft()
+        if isinstance(answer, Reply):
+            return answer
+        self.tell(event["token"], answer.error)
+        return Reply()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Went:
+    """How an execution went: line by line, with what functions got."""
+
+    lines: list[tuple[str, str, Any]]
+    status: str
+    error: str | None
+    output: Any
+    events: list[Payload]
+
+    @property
+    def states(self) -> list[str]:
+        return [state for what, state, _ in self.lines if what == "entered"]
+
+
+def strictly(answers: Sequence[Reply | TokenReply]) -> Went:
+    """Run the machine with moto's interpreter."""
+    client: Any = boto3.client("stepfunctions", region_name="us-east-1")
 
     def tell(token: str, error: str | None) -> None:
-        told = {"taskToken": token, "output": "{}", "error": error}
         if error is None:
-            ministack._send_task_success(told)
+            client.send_task_success(taskToken=token, output="{}")
         else:
-            ministack._send_task_failure(told)
+            client.send_task_failure(taskToken=token, error=error, cause="as the script says")
 
     functions = Scripted(deque(answers), tell)
+    made = client.create_state_machine(name=uuid4().hex, definition=definition(), roleArn=ROLE)
+    machine = Machine(client=client, arn=made["stateMachineArn"])
+    with calling(functions):
+        arn = client.start_execution(
+            stateMachineArn=machine.arn, name="way", input=json.dumps(INPUT)
+        )["executionArn"]
+        machine.await_end("way")
+    return went(client.describe_execution(executionArn=arn), machine.events(arn), functions)
 
-    def call(function: str, event: Payload) -> object:
-        reply = functions.invoke(bare(function), event)
-        payload: Any = reply.payload
-        if reply.function_error:
-            raise ministack._ExecutionError(payload["errorType"], payload["errorMessage"])
-        return payload
 
-    name = uuid4().hex
-    execution: dict[str, Any] = {
-        "executionArn": name,
-        "stateMachineArn": name,
-        "name": "way",
-        "startDate": "today",
-        "status": "RUNNING",
-        "input": json.dumps(INPUT),
-        "events": [],
-    }
-    ministack._state_machines[name] = {"name": name, "definition": definition()}
-    ministack._executions[name] = execution
-    with (
-        patch.object(ministack, "_call_lambda", call),
-        patch.object(ministack, "get_account_id", lambda: ACCOUNT),
-        patch.object(ministack, "_emit_execution_status_event"),
-        patch.object(ministack, "time", SimpleNamespace(sleep=lambda _: None)),
-    ):
-        ministack._run_execution(name)
-    return went(execution, execution["events"], functions)
+def went(found: Any, events: list[dict[str, Any]], functions: Scripted) -> Went:
+    return Went(
+        lines=list(_lines(events)),
+        status=found["status"],
+        error=found.get("error"),
+        output=without_causes(json.loads(found["output"]))
+        if found["status"] == "SUCCEEDED"
+        else None,
+        events=functions.events,
+    )
+
+
+def _lines(events: list[dict[str, Any]]) -> Iterator[tuple[str, str, Any]]:
+    state = ""
+    for event in events:
+        if details := event.get("stateEnteredEventDetails"):
+            state = details["name"]
+            yield "entered", state, without_causes(json.loads(details["input"]))
+        elif details := event.get("stateExitedEventDetails"):
+            yield "exited", details["name"], without_causes(json.loads(details["output"]))
+        elif details := event.get("taskFailedEventDetails"):
+            yield "failed", state, details["error"]
+
+
+def without_causes(value: Any) -> Any:
+    """Causes are texts of the engine's own; all else must be equal."""
+    if not isinstance(value, dict):
+        return value
+    return {name: without_causes(each) for name, each in value.items() if name != "Cause"}
 
 
 def walked(answers: Sequence[Reply | TokenReply]) -> tuple[Went, int]:
@@ -145,46 +227,13 @@ def aws() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("step", HERE, ids=str)
-def test_a_way_leads_over_the_same_states_to_the_same_end(step: Step) -> None:
-    way = WAYS.over(step, avoiding=WAYS.waiting)
-    assert way is not None
-
-    strict, local, (walk, transitions) = (
-        strictly(way.replies),
-        locally(way.replies),
-        walked(way.replies),
-    )
-
-    end = WAYS.states[way.states[-1]]
-    assert strict.states == way.states
-    assert strict == local == walk
-    assert (strict.status, strict.error) == _ended(end)
-    assert transitions == len(way.states)
-
-
-def test_paths_without_tokens_cover_all_steps_but_known_ones_and_all_ends() -> None:
-    ways = [way for step in HERE if (way := WAYS.over(step, avoiding=WAYS.waiting))]
-    ends = {name for name, state in WAYS.states.items() if state["Type"] in ("Succeed", "Fail")}
-
-    taken = {pair for way in ways for pair in pairwise(way.states)}
-    missing = {step for step in WAYS.steps if (step.origin, step.to) not in taken}
-    assert {step.origin for step in missing if step.to not in WAYS.waiting} == BEYOND
-    assert {way.states[-1] for way in ways} == ends
-
-
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_retries_and_tokens_are_taken_alike(name: str) -> None:
+def test_states_retries_and_tokens_are_taken_alike(name: str) -> None:
     strict = strictly(SCRIPTS[name])
 
     walk, transitions = walked(SCRIPTS[name])
 
-    tasks = [state for state in walk.states if WAYS.states[state]["Type"] == "Task"]
+    states = json.loads(definition())["States"]
+    tasks = [state for state in walk.states if states[state]["Type"] == "Task"]
     assert walk == strict
     assert transitions == len(walk.states) + len(walk.events) - len(tasks)
-    if name not in UNKNOWN_TO_MINISTACK:
-        assert locally(SCRIPTS[name]) == strict
-
-
-def _ended(state: Payload) -> tuple[str, str | None]:
-    return ("FAILED", state["Error"]) if state["Type"] == "Fail" else ("SUCCEEDED", None)
