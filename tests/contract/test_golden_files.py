@@ -46,19 +46,3 @@ def test_there_is_no_other_golden_file() -> None:
     folders = {path.parent for path in FILES}
 
     assert {path for each in folders for path in each.glob("*.json")} == set(FILES)
-
-
-@pytest.mark.parametrize(
-    ("kept", "now", "difference"),
-    [
-        ({"a": [1, 2]}, {"a": [1, 2]}, None),
-        ({"a": [1, 2]}, {"a": [1, 3]}, "at /a/1: 2 is now 3"),
-        ({"a": 1}, {"a": 1, "b": 2}, "at /b: '(nothing)' is now 2"),
-        ([1, 2], [1], "at /1: 2 is now '(nothing)'"),
-        ([], {}, "at /: [] is now {}"),
-    ],
-)
-def test_the_first_difference_is_named_by_its_place(
-    kept: object, now: object, difference: str | None
-) -> None:
-    assert first_difference(kept, now) == difference

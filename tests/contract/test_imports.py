@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("tests", "simulator/tests")
 
@@ -31,14 +29,6 @@ def test_no_test_or_helper_imports_a_test() -> None:
     ]
 
     assert of_tests == []
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["import tests.a.test_b", "from tests.a import test_b", "from tests.a.test_b import c"],
-)
-def test_each_form_of_an_import_is_seen(source: str) -> None:
-    assert any("tests.a.test_b" in name for name in imported(f"def f():\n    {source}"))
 
 
 def test_names_of_tests_have_at_most_70_letters() -> None:

@@ -40,9 +40,3 @@ def test_each_path_of_the_table_exists_and_has_a_description() -> None:
     for path, tier in TIERS.items():
         assert (_TESTS / path).exists() or (_TESTS.parent / path).exists(), path
         assert tier_of(str(Path(path).parent)) != tier, f"{path} is {tier} without its line"
-
-
-def test_the_longest_path_decides() -> None:
-    assert tier_of("e2e/test_unplaced.py") == "prove"
-    assert tier_of("e2e/test_dropping.py") == "test"
-    assert tier_of("unit/test_keys.py") == "quick"

@@ -152,12 +152,6 @@ def test_the_catalogs_are_listed_once_without_what_they_hold(stores: Stores) -> 
     assert _names(listed) == _names(catalogs)
 
 
-def test_an_empty_table_lists_nothing(stores: Stores) -> None:
-    assert records(stores) == []
-    assert objects(stores) == []
-    assert not stores.port.all_catalogs(None).items
-
-
 def _names(listed: Sequence[Catalog | Document]) -> list[tuple[str, str]]:
     return sorted(
         (each.catalog_id, each.filename if isinstance(each, Document) else "METADATA")
