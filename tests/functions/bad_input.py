@@ -5,7 +5,6 @@ Left out are those that a tool takes all the same: what is empty takes the defau
 one, and what reads as a number, a boolean or an object is one (tests/unit/test_tool_arguments.py).
 """
 
-import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +40,7 @@ _HARMFUL = {
     "a delete": "a\x7fb",
     "an override to the left": "a\u202eb",
 }
-# Texts of many lines, or base64, or any characters: their own cases are below.
+# Texts of many lines, or base64, or any characters.
 _FREE = frozenset({"file_content", "next_token"})
 # How a refusal names what it is about, where it doesn't by the argument's name.
 _NAMED = {
@@ -80,8 +79,6 @@ def cases(tool: str, good: Mapping[str, object]) -> Iterator[Bad]:
         for what, value in _wrong(tool, argument, described["type"], is_required=is_required):
             given = rest if what == "missing" else {**rest, argument: value}
             yield Bad(tool=tool, argument=argument, what=what, arguments=given)
-    for what, argument, changes in _SPECIAL.get(tool, ()):
-        yield Bad(tool=tool, argument=argument, what=what, arguments={**good, **changes})
     yield Bad(tool=tool, argument="frobnicate", what="unknown", arguments={**good, "frobnicate": 1})
 
 
@@ -103,64 +100,3 @@ def _wrong(
     if argument not in _FREE:
         for what, text in _HARMFUL.items():
             yield f"with {what}", text
-
-
-def _encoded(content: bytes) -> str:
-    return base64.b64encode(content).decode()
-
-
-def _file(name: str, content: bytes) -> dict[str, object]:
-    return {"filename": name, "file_content": _encoded(content)}
-
-
-def _labels(**labels: object) -> dict[str, object]:
-    return {"metadata": labels}
-
-
-_PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
-_SPECIAL: Mapping[str, tuple[tuple[str, str, Mapping[str, object]], ...]] = {
-    "upload_to_catalog": (
-        ("base64 that is none", "file_content", {"file_content": "not base64!"}),
-        ("a word", "file_content", {"file_content": "test"}),
-        ("a word that decodes to letters", "file_content", {"file_content": "User"}),
-        ("words", "file_content", {"file_content": "This is a short file"}),
-        ("a year", "file_content", {"file_content": "2026"}),
-        ("nothing in base64", "file_content", {"file_content": "===="}),
-        ("a word as replace", "replace", {"replace": "null"}),
-        ("the text true as replace", "replace", {"replace": "true"}),
-        ("a picture as PDF", "file_content", _file("bad.pdf", _PNG)),
-        ("5 MB", "file_content", {"file_content": _encoded(bytes(5 * 2**20))}),
-        ("no file type", "filename", {"filename": "bad"}),
-        ("a link for a sidecar", "filename", {"filename": "a.metadata.json", "file_content": ""}),
-        ("a link up a path", "filename", {"filename": "../bad.txt", "file_content": ""}),
-        ("401 bytes of other letters", "filename", {"filename": "é" * 199 + ".txt"}),
-        ("replace as text", "replace", {"replace": "false"}),
-        ("a reserved name", "metadata", _labels(user_id="x")),
-        ("over 1 KB", "metadata", _labels(domain="x" * 1024)),
-        ("a list of texts", "metadata", {"metadata": ["domain"]}),
-    ),
-    "create_catalog": (("a slash", "catalog_name", {"catalog_name": "a/b"}),),
-    "delete_catalog": (
-        ("the text true", "confirm", {"confirm": "true"}),
-        ("the text null", "confirm", {"confirm": "null"}),
-        ("nothing", "confirm", {"confirm": None}),
-        ("false", "confirm", {"confirm": False}),
-    ),
-    "list_catalogs": (
-        ("no token", "next_token", {"next_token": "xyz"}),
-        ("a token with NUL", "next_token", {"next_token": "a\0b"}),
-    ),
-    "list_catalog_documents": (
-        ("no token", "next_token", {"next_token": "../x"}),
-        ("a catalog that isn't there", "catalog_id", {"catalog_id": "cat-1a2b"}),
-    ),
-    "select_catalog": (("nearly none", "catalog_id", {"catalog_id": "None"}),),
-    "feedback": (("a line break", "file", {"file": "a\nb.txt"}),),
-    "query_catalog": (("21", "num_results", {"num_results": 21}),),
-    "knowledge_base_retrieve": (
-        ("21", "top_k", {"top_k": 21}),
-        ("an owner", "filter", {"filter": {"user_id": "x"}}),
-        ("nothing", "filter", {"filter": {"a": None}}),
-        ("a name twice", "filter", {"filter": [{"name": "a", "value": "x"}] * 2}),
-    ),
-}

@@ -61,17 +61,9 @@ def test_search_logs_its_caller_and_the_returned_documents(
         ({"query": "x"}, None, "knowledge_base_retrieve", ("MissingIdentity", None)),
         ({"query": "x"}, OF_NOBODY, "knowledge_base_retrieve", ("MissingIdentity", None)),
         ({"query": ""}, ALICE, "knowledge_base_retrieve", ("ValidationError", "alice")),
-        ([], ALICE, "knowledge_base_retrieve", ("ValidationError", "alice")),
         ({"query": "x"}, ALICE, "delete_catalog", ("ValidationError", "alice")),
-        ({"query": "x"}, ALICE, "KNOWLEDGE_BASE_RETRIEVE", ("ValidationError", "alice")),
         (
             {"query": "x", "knowledge_base_id": "KB9"},
-            ALICE,
-            "knowledge_base_retrieve",
-            ("KnowledgeBaseNotFound", "alice"),
-        ),
-        (
-            {"query": "x", "catalog_id": "cat-x"},
             ALICE,
             "knowledge_base_retrieve",
             ("KnowledgeBaseNotFound", "alice"),

@@ -135,28 +135,6 @@ def test_half_a_character_and_nan_are_answered_with_valid_json(
         assert json.dumps(each, ensure_ascii=False, allow_nan=False).encode()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {},
-        dict.fromkeys(
-            ("top_k", "min_score", "filter", "catalog_id", "max_tokens", "prioritize_by")
-        ),
-        {"knowledge_base_id": " "},
-        # As models write numbers.
-        {"top_k": 5.0, "min_score": "0.5"},
-    ],
-)
-def test_omitted_arguments_take_defaults_and_numbers_may_be_text(
-    knowledge_base: FakeKnowledgeBase, arguments: dict[str, object]
-) -> None:
-    knowledge_base.put("annual leave is 30 days", score=0.5)
-
-    response = function.handler({"query": " annual leave ", **arguments}, Context())
-
-    assert response["metadata"]["total_results"] == 1
-
-
 def test_internal_fault_is_logged_and_answered_without_its_details(
     monkeypatch: pytest.MonkeyPatch, printed: Printed
 ) -> None:
