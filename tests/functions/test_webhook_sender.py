@@ -33,7 +33,6 @@ from tests.support.webhook_receivers import Receiver, receiving
 pytestmark = pytest.mark.processes
 
 KEY = "what AWS has made"
-TRIES = 33  # as the deployed queue gives [tests/infra/test_pipeline.py]
 
 
 def event(number: int, *, user_id: str = "alice", text: str = "") -> dict[str, Any]:
@@ -51,7 +50,6 @@ class Sending:
     """Does Lambda's part: receives messages, calls the function, and deletes those handled."""
 
     queue: str
-    dead: str
     webhooks: DynamoWebhooks
 
     def put(self, webhook: Webhook, content: dict[str, Any], *, record: str = "record") -> None:
@@ -102,20 +100,12 @@ def sending(monkeypatch: pytest.MonkeyPatch, printed: Printed) -> Iterator[Sendi
         create_tables(session.client("dynamodb"))
         sqs = session.client("sqs")
         fifo = {"FifoQueue": "true", "VisibilityTimeout": "180"}
-        dead = sqs.create_queue(QueueName="dead.fifo", Attributes=fifo)["QueueUrl"]
-        arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])
-        policy = {
-            "deadLetterTargetArn": arn["Attributes"]["QueueArn"],
-            "maxReceiveCount": TRIES,
-        }
-        queue = sqs.create_queue(
-            QueueName="q.fifo", Attributes={**fifo, "RedrivePolicy": json.dumps(policy)}
-        )["QueueUrl"]
+        queue = sqs.create_queue(QueueName="q.fifo", Attributes=fifo)["QueueUrl"]
         made = session.client("secretsmanager").create_secret(Name="key", SecretString=KEY)
         monkeypatch.setenv("WEBHOOKS_QUEUE_URL", queue)
         monkeypatch.setenv("WEBHOOK_KEY_ARN", made["ARN"])
         webhooks = DynamoWebhooks(client=session.client("dynamodb"), table=CONTROL_TABLE)
-        yield Sending(queue=queue, dead=dead, webhooks=webhooks)
+        yield Sending(queue=queue, webhooks=webhooks)
     forget()
 
 
@@ -197,25 +187,6 @@ def test_failing_webhook_keeps_record_order_and_next_record_is_sent(
     assert ids(receiver) == ["event-4"]
 
 
-def test_call_is_moved_to_the_dead_letter_queue_after_a_day(
-    sending: Sending, printed: Printed
-) -> None:
-    with receiving() as receiver:
-        receiver.statuses = [500]
-        webhook = added(sending, receiver)
-        sending.put(webhook, event(1))
-        sending.all()
-
-    [dead] = session.client("sqs").receive_message(QueueUrl=sending.dead)["Messages"]
-    assert json.loads(dead["Body"])["event"]["id"] == "event-1"
-    assert ids(receiver) == ["event-1"] * TRIES
-    failed, delivered = (
-        sum(sum(each.values) for each in printed.figures(name))
-        for name in ("WebhookFailed", "WebhookDelivered")
-    )
-    assert (failed, delivered) == (TRIES, 0)
-
-
 def test_log_has_ids_and_outcomes_but_no_url_body_or_secret(
     sending: Sending, printed: Printed
 ) -> None:
@@ -229,6 +200,8 @@ def test_log_has_ids_and_outcomes_but_no_url_body_or_secret(
     assert (first["outcome"], first["status"]) == ("failed", 500)
     assert (second["outcome"], second["status"]) == ("delivered", 200)
     assert (first["webhook_id"], first["event_id"]) == (webhook.id, "event-1")
+    for name, values in (("WebhookFailed", (1.0, 0.0)), ("WebhookDelivered", (0.0, 1.0))):
+        assert [each.values for each in printed.figures(name)] == [(each,) for each in values]
     log = printed.log.getvalue()
     for hidden in ("hidden", "127.0.0.1", "plans.pdf", KEY, secret_of(webhook.id, key=KEY)):
         assert hidden not in log
