@@ -572,7 +572,6 @@ def test_catalog_is_deleted_in_two_calls_and_then_refuses_uploads(tools: Tools) 
     assert error_of(asked)[0] == "NO_CATALOG_SELECTED"
 
 
-@all_source_forms
 def test_two_files_with_the_same_content_are_one_source(tools: Tools, printed: Printed) -> None:
     catalog_id = tools.create()
     text = "Annual leave is thirty days for everyone."
@@ -587,28 +586,6 @@ def test_two_files_with_the_same_content_are_one_source(tools: Tools, printed: P
     assert text_of(answer).splitlines()[-1] == f"1. {names[0]}, the same in {names[1]}"
     read = printed.lines("catalog accessed")[-1]["document_ids"]
     assert set(read.split()) == set(ids.values())
-
-
-def test_only_the_source_of_a_document_shows_its_gaps(tools: Tools) -> None:
-    catalog_id = tools.create()
-    lease = tools.index(catalog_id, "lease.txt", "Annual leave is thirty days for everyone.")
-    tools.index(catalog_id, "plan.txt", "Annual leave is due in March.")
-    documents = DynamoDocuments(client=session.client("dynamodb"), table=CATALOG_TABLE)
-    indexed = documents.get(catalog_id, lease)
-    assert indexed is not None
-    documents.save(indexed.model_copy(update={"gaps": ("1 of 2 pages looks garbled: 2",)}))
-
-    answers = [
-        tools.call("query_catalog", query=query, catalog_id=catalog_id)
-        for query in ("Is annual leave thirty days for everyone?", "Is annual leave due in March?")
-    ]
-
-    gaps = {
-        each["filename"]: each.get("gaps")
-        for answer in answers
-        for each in answer["metadata"]["sources"]
-    }
-    assert gaps == {"lease.txt": ["1 of 2 pages looks garbled: 2"], "plan.txt": None}
 
 
 def test_cost_of_a_question_vector_is_counted(tools: Tools, printed: Printed) -> None:

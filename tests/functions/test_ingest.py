@@ -101,18 +101,6 @@ def test_data_lost_with_a_data_source_is_reported(pipeline: Pipeline, printed: P
     assert printed.figures("DocumentsSettled")[-1] == gone
 
 
-@pytest.mark.parametrize("data_sources", ["shared"])
-def test_first_upload_after_a_sweep_of_a_full_pool_runs_as_shared(
-    pipeline: Pipeline,
-) -> None:
-    pipeline.call("ingest", {"action": "sweep"})
-
-    pipeline.drop()
-
-    [execution] = pipeline.executions()
-    assert execution.startswith("shared-")
-
-
 def test_broken_run_is_logged_and_followed_until_its_documents_fail(
     pipeline: Pipeline, printed: Printed
 ) -> None:

@@ -171,9 +171,8 @@ def test_unread_file_is_queued_for_its_reader_like_an_s3_event(
     assert document().unread
 
 
-@pytest.mark.parametrize("when_due", [False, True])
 def test_next_invocation_continues_where_the_time_ran_out(
-    world: None, later: None, printed: Printed, *, when_due: bool
+    world: None, later: None, printed: Printed
 ) -> None:
     put(KEY)
     read(KEY)
@@ -181,7 +180,7 @@ def test_next_invocation_continues_where_the_time_ran_out(
 
     first = reconcile(Hurried(pieces=1))
     place = bookmark.read()
-    second = reconcile(when_due=when_due)
+    second = reconcile(when_due=True)
 
     assert first == {"finished": False, "found": {}}
     assert place is not None
@@ -227,23 +226,6 @@ def test_operator_deletes_a_catalog_of_its_owner_only(
     assert "Versions" not in versions
     line = printed.line("catalog deleted for an operator")
     assert (line["user_id"], line["catalog_id"]) == ("alice", catalog_id)
-
-
-def test_everything_is_compared_again_after_a_power_cut(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY)
-    read(KEY)
-    reconcile(Hurried(pieces=2))  # the runs, and the bucket
-    cut_off = printed.line("reconciled")
-    put("alice/research/other.txt")
-    read("alice/research/other.txt")
-
-    answer = reconcile(idle_before=utc_now().isoformat())
-
-    assert cut_off["finished"] is False
-    assert "round_ended" not in cut_off
-    assert answer == {"finished": True, "found": {"object_without_record": 1}}
 
 
 def test_uploads_just_before_a_power_cut_are_registered_at_once(
