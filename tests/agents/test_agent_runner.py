@@ -116,11 +116,9 @@ class World:
         assert job["statistics"]["numberOfNewDocumentsIndexed"] == 1
         return source
 
-    def agent(
-        self, user: str, knowledge_base_id: str, *, model: str = MODEL, prompt: str = ""
-    ) -> str:
+    def agent(self, user: str, knowledge_base_id: str) -> str:
         """Linked to a catalog, or to what the deployment shares, and to nothing else."""
-        definition = AgentDefinition(name="Fitter", model=model, system_prompt=prompt)
+        definition = AgentDefinition(name="Fitter", model=MODEL, system_prompt="")
         agent = self.use_cases.agents.create(user, definition)
         link = NewLink(
             knowledge_base_id=knowledge_base_id,
@@ -131,8 +129,8 @@ class World:
         self.use_cases.agent_links.link(user, agent.id, link)
         return agent.id
 
-    def model_says(self, *turns: Any, model: str = MODEL, where: str = "") -> None:
-        order = {"model": model, "where": where, "turns": turns}
+    def model_says(self, *turns: Any) -> None:
+        order = {"model": MODEL, "where": "", "turns": turns}
         scripts.order(self.simulated.endpoint, order)
 
     def start(self, question: str = QUESTION) -> AgentRun:
@@ -254,19 +252,6 @@ def test_forged_tool_never_searches_another_owners_catalog(house: World) -> None
     assert "999 hours" not in run.model_dump_json()
 
 
-def test_agent_answers_without_prompt_and_tools_and_follows_its_prompt(
-    house: World,
-) -> None:
-    agents = house.use_cases.agents
-    agents.changed("alice", house.agent_id, lambda each: each.with_tools(()))
-    house.model_says({"text": "Hello."})
-    assert house.asked("Hello?").answer == "Hello."
-
-    house.agent_id = house.agent("alice", "cat-manuals", prompt="Speak like a pirate.")
-    house.model_says({"text": "Ahoy."}, where="Speak like a pirate.")
-    assert house.asked("Hello?").answer == "Ahoy."
-
-
 def test_foreign_queue_message_fails_alone_and_is_not_logged(house: World) -> None:
     house.model_says(SEARCHES, CITES)
     house.start()
@@ -292,30 +277,20 @@ def test_message_is_redelivered_if_time_or_the_store_is_missing(house: World) ->
     assert house.deliver([record]) == [record["messageId"]]
 
 
-RULES = f"Everybody reads: the pump is greased every 300 hours, and {SECRET} watch it."
 OF_BOARD = f"For the board: the pump is greased every 400 hours, and {SECRET} watch it."
 
 
 @pytest.fixture
-def shared(house: World) -> dict[str, str]:
+def board(house: World) -> str:
     """
-    Ids of two knowledge bases that the deployment shares (docs/decisions/0015 and 0017): what
-    everybody may read, and what members of a group may.
+    The id of a knowledge base that the deployment shares (docs/decisions/0015 and 0017), and that
+    members of a group may read.
     """
-    ids = {name: house.simulated.knowledge_base() for name in ("Rules", "Board")}
-    house.filled(ids["Rules"], "rules/", RULES)
-    house.filled(ids["Board"], "board/", OF_BOARD, allowed_groups=["board"])
-    entries = [
-        {
-            "knowledgeBaseId": ids[name],
-            "name": name,
-            "description": "Of the house",
-            "enableAcl": name == "Board",
-        }
-        for name in ids
-    ]
-    house.monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps(entries))
-    return ids
+    shared = house.simulated.knowledge_base()
+    house.filled(shared, "board/", OF_BOARD, allowed_groups=["board"])
+    entry = {"knowledgeBaseId": shared, "name": "Board", "description": "Ours", "enableAcl": True}
+    house.monkeypatch.setenv("KNOWLEDGE_BASES_CONFIG", json.dumps([entry]))
+    return shared
 
 
 def asked_by_bob(house: World, knowledge_base_id: str, *groups: str) -> AgentRun:
@@ -329,26 +304,11 @@ def passages(run: AgentRun) -> list[str]:
     return [passage.content for each in found(run) for passage in each.passages]
 
 
-def test_shared_bases_are_offered_after_own_ones_and_searched_in_runs(
-    house: World, shared: dict[str, str]
-) -> None:
-    available = house.use_cases.available_knowledge_bases
-    offered = {user: [each.name for each in available.of_user(user)] for user in ("alice", "bob")}
-    house.model_says(SEARCHES, CITES)
-
-    run = asked_by_bob(house, shared["Rules"])
-
-    assert offered == {"alice": ["Manuals", "Rules", "Board"], "bob": ["Rules", "Board"]}
-    assert run.state is RunState.SUCCEEDED
-    assert "every 300 hours" in (run.answer or "")
-    assert passages(run) == [RULES]
-
-
-def test_document_of_a_group_answers_only_its_members(house: World, shared: dict[str, str]) -> None:
+def test_document_of_a_group_answers_only_its_members(house: World, board: str) -> None:
     house.model_says(SEARCHES, {"text": "Nothing says so."})
-    outsider = asked_by_bob(house, shared["Board"], "people")
+    outsider = asked_by_bob(house, board, "people")
     house.model_says(SEARCHES, CITES)
-    member = asked_by_bob(house, shared["Board"], "people", "board")
+    member = asked_by_bob(house, board, "people", "board")
 
     assert passages(outsider) == []
     assert SECRET not in outsider.model_dump_json()

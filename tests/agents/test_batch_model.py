@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from botocore.stub import ANY, Stubber
 
-from stackroom.errors import ModelThrottled, ModelUnavailable, ServiceRefused, StackroomError
+from stackroom.errors import ModelThrottled, ModelUnavailable, StackroomError
 from stackroom_agents.batch.event_agent import bedrock_model
 from stackroom_agents.batch.event_conversation import AnswerNotJson, parsed
 from tests.agents.batch_world import PROMPT, World, data
@@ -93,9 +93,7 @@ class _Recorder:
     ("code", "status", "error"),
     [
         ("ThrottlingException", 429, ModelThrottled),
-        ("ModelErrorException", 424, ModelUnavailable),
         ("modelStreamErrorException", 400, ModelUnavailable),  # as a stream's event has it
-        ("AccessDeniedException", 403, ServiceRefused),
     ],
 )
 def test_an_error_of_converse_is_raised_by_its_name_in_a_later_turn_too(
@@ -143,8 +141,7 @@ def test_request_that_the_model_refuses_is_reported(
     ("answer", "value"),
     [
         ('{"a": 1}', {"a": 1}),
-        ("  [1, 2]\n", [1, 2]),
-        ("\N{BYTE ORDER MARK}{}", {}),
+        ("\N{BYTE ORDER MARK}[1, 2]\n", [1, 2]),
         ('Sure:\n\n  ```json\n  {"a": "ä"}\n  ```\nDone.', {"a": "ä"}),
         ('{"a": "``` no block ```"}', {"a": "``` no block ```"}),
     ],
@@ -161,9 +158,7 @@ def test_an_object_or_an_array_is_taken_alone_or_in_one_block(answer: str, value
         ('```json\n{}\n```\nor\n```json\n{"a": 1}\n```', "there is 2 blocks"),
         ("```json\n30\n```", "an object or an array"),
         ('{"a": 1,}', "line 1 column"),
-        ("[Infinity]", "Infinity is not a JSON number"),
         ("[1e999]", "too large"),
-        ("[" + "9" * 5000 + "]", "a number that can't be read"),
         ('{"a": 1, "a": 2}', "one name twice"),
         ('["\\ud800"]', "half of a surrogate pair"),
         ("[" * 100_000, "nested too deeply"),

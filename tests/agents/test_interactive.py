@@ -84,10 +84,6 @@ def talk(world: World, tmp_path: Path) -> Talk:
     return Talk(world, Issuer.open(tmp_path / "issuer", url="https://issuer.invalid"))
 
 
-def an_id_token(issuer: Issuer, _directory: Path) -> str:
-    return forgeries.resigned(issuer, token_use="id")
-
-
 def a_gateway_s_token(issuer: Issuer, _directory: Path) -> str:
     return issuer.mint("alice", audience="https://gateway.invalid/mcp")
 
@@ -96,9 +92,6 @@ def a_gateway_s_token(issuer: Issuer, _directory: Path) -> str:
     "forged",
     [
         forgeries.signed_by_another_key,
-        forgeries.unsigned,
-        forgeries.tampered,
-        an_id_token,
         a_gateway_s_token,
     ],
 )

@@ -125,18 +125,6 @@ OF_ANN = {text for owner, _, text, _ in PARTS if owner == "ann"}
 OF_USERS: dict[str, Any] = {"tenancy": "user", "tenantKey": "customer"}
 
 
-def test_shared_index_returns_sources_to_every_caller(index: str) -> None:
-    found = search_as_agent(index)
-
-    assert found["results"][0]["content"] == "Grease the pump every 200 hours."
-    assert found["metadata"]["search"] == "hybrid"
-    told = {
-        result["content"]: (result["source"]["uri"], result["source"]["filename"])
-        for result in found["results"]
-    }
-    assert told == {text: (source, source.split("/")[-1]) for _, source, text, _ in PARTS}
-
-
 def test_user_index_returns_each_caller_only_their_own_documents(index: str) -> None:
     assert contents(search_as_agent(index, ANN, **OF_USERS)) == OF_ANN
     assert contents(search_as_agent(index, BOB, **OF_USERS)) == {"Bob's pump costs 90 euros."}

@@ -10,7 +10,6 @@ import pytest
 
 from examples.agent.scripted import Call
 from stackroom.errors import MissingIdentity
-from stackroom.search.ranking import WEAK_NOTICE
 from stackroom.search.search import Retrieval
 from stackroom_agents import registry
 from stackroom_agents.agent_errors import AgentMisconfigured
@@ -103,20 +102,6 @@ def test_failed_knowledge_base_is_reported_and_failure_of_all_is_an_error(
     assert nothing["errorType"] == "RetrievalFailed"
     failed = nothing["metadata"]["failed_knowledge_bases"]
     assert {each["knowledge_base_id"] for each in failed} == {"LAWS000001", "NEWS000001"}
-
-
-def test_how_much_is_shown_is_configured_or_asked_for(fake: FakeRetrieve) -> None:
-    fake.hold(LAWS, "best", name="a.txt", score=0.9, uploaded_at="2020-01-01T00:00:00Z")
-    fake.hold(LAWS, "new1", name="b.txt", score=0.8, uploaded_at="2026-01-01T00:00:00Z")
-    variables = {"RETRIEVE_MAX_TOKENS": "1", "RETRIEVE_PRIORITIZE_BY": "recency"}
-    best = {"query": "q", "prioritize_by": "similarity", "max_tokens": 2}
-
-    configured_so = ask(configured(LAWS), {"query": "q"}, variables=variables)
-    asked_so = ask(configured(LAWS), best, variables=variables)
-
-    assert contents(configured_so) == {"new1"}
-    assert configured_so["metadata"]["omitted_results"] == 1
-    assert [each["content"] for each in asked_so["results"]] == ["best", "new1"]
 
 
 @pytest.mark.parametrize(
@@ -246,16 +231,6 @@ def test_passage_of_two_files_is_shown_once_naming_both_sections(world: World) -
     assert "1. a.md (section Time off), doc-a.md in cat-1, score 0.90" in told
     assert "The same stands in b.md (section Time off)." in told
     assert told.count("> Annual leave is 30 days.") == 1
-
-
-def test_a_model_reads_that_weak_passages_may_not_answer(world: World) -> None:
-    world.knowledge_base.put("Annual leave is 30 days.", filename="leave.pdf", score=0.9)
-
-    weak = text_of(world.ask({"query": "stolen valve"}, ALICE))
-    strong = text_of(world.ask({"query": "annual leave"}, ALICE))
-
-    assert weak.splitlines()[-2:] == ["", WEAK_NOTICE]
-    assert WEAK_NOTICE not in strong
 
 
 def test_omitted_passages_are_counted_in_the_answer(world: World) -> None:
