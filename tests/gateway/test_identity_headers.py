@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from stackroom_local.gateway.issuer import Issuer
-from tests.gateway.forgeries import resigned
 from tests.gateway.serving import RunningGateway, serving
 
 
@@ -13,9 +12,7 @@ from tests.gateway.serving import RunningGateway, serving
     "headers",
     [
         [("X-USER-SUB", "mallory"), ("x-user-sub", "mallory")],
-        [("X-User-Sub", "mallory"), ("X-User-Sub", "alice")],
         [("X-User-Groups", "admins"), ("x-user-groups", "root")],
-        [("x-session-id", "stolen"), ("X-SESSION-ID", "s-1")],
     ],
 )
 def test_identity_headers_of_the_client_never_reach_the_function(
@@ -29,31 +26,6 @@ def test_identity_headers_of_the_client_never_reach_the_function(
     propagated = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
     assert propagated == {"x-user-sub": "alice", "x-user-groups": ",", "x-session-id": "s-1"}
     assert token not in str(seen)
-
-
-def test_session_header_and_user_argument_never_override_the_token(
-    gateway: RunningGateway, issuer: Issuer
-) -> None:
-    token = resigned(issuer, origin_jti=None)
-
-    seen = gateway.echo(
-        token=token, headers=[("X-Session-Id", "stolen")], query="hi", user_id="bob"
-    )
-
-    propagated = seen["custom"]["bedrockAgentCorePropagatedHeaders"]
-    assert (propagated["x-user-sub"], propagated["x-session-id"]) == ("alice", "-")
-
-
-@pytest.mark.processes
-def test_without_an_interceptor_a_client_could_name_any_user(
-    lenient_gateway: RunningGateway,
-) -> None:
-    """The danger that the interceptor is there for; the stand-in must not hide it."""
-    token = lenient_gateway.issuer.mint("alice")
-
-    seen = lenient_gateway.echo(token=token, headers=[("X-User-Sub", "bob")], query="hi")
-
-    assert seen["custom"]["bedrockAgentCorePropagatedHeaders"] == {"x-user-sub": "bob"}
 
 
 @pytest.mark.processes

@@ -102,15 +102,12 @@ def test_one_prohibition_outweighs_every_permission_whichever_comes_first() -> N
 @pytest.mark.parametrize(
     ("when", "arguments"),
     [
-        ("context.input.times == 3", {"times": 3}),
         ("context.input.times > 9223372036854775806", {"times": 10**30}),
         ('context.input.volume.lessThan(decimal("0.5"))', {"volume": 0.25}),
         ('context.input.volume.lessThan(decimal("-1000.0"))', {"volume": -1e300}),
-        ('context.input.volume == decimal("0.3333")', {"volume": 1 / 3}),
         ("!(context.input has times)", {"times": None}),
         ("context.input.query", {"query": True}),
         ('context.input.extra.contains("b")', {"extra": ["a", None, "b"]}),
-        ("context.input.extra.deep == 1", {"extra": {"deep": 1}}),
     ],
 )
 def test_arguments_are_compared_as_the_schema_types_them(
@@ -142,9 +139,7 @@ def test_an_argument_can_not_become_anything_but_a_value(forged: dict[str, Any])
         ([a_permit(when='principal.hasTag("admin") && context.input.times > 3')], False),
         ([a_permit(), a_prohibition(when="context.input.times > 3")], True),
         ([a_permit(), a_prohibition(when='principal.hasTag("username")')], False),
-        ([a_prohibition(when="context.input.times > 3")], False),
         ([a_permit("echo___another")], False),
-        ([], False),
     ],
 )
 def test_a_tool_is_shown_if_some_call_of_it_could_be_permitted(

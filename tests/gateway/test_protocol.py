@@ -140,8 +140,6 @@ MISUNDERSTOOD = [
     (call(r'{"query": "\ud800"}'), PARSE_ERROR),
     (call('{"query": 1e999}'), PARSE_ERROR),
     (call(f'{{"query": {nested(900)}}}'), PARSE_ERROR),
-    (call('{"query": "A"}').replace(b"A", b"\xff"), PARSE_ERROR),
-    (b"\xef\xbb\xbf" + call(), PARSE_ERROR),
     (b"", PARSE_ERROR),
     (b'{"jsonrpc": "2.0"} {}', PARSE_ERROR),
     (call(id_="9" * 5000), PARSE_ERROR),

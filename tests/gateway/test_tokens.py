@@ -25,17 +25,12 @@ def with_a_header_too_deep(_issuer: Issuer, _directory: Path) -> str:
     ("make", "problem"),
     [
         (forgeries.signed_by_another_key, "isn't signed by this issuer: its signature doesn't fit"),
-        (forgeries.signed_by_an_unknown_key, "isn't signed by this issuer: it names a key that"),
         (forgeries.unsigned, "isn't signed with RS256"),
-        (forgeries.signed_with_the_public_key_as_secret, "isn't signed with RS256"),
-        (forgeries.tampered, "isn't signed by this issuer: its signature doesn't fit"),
         (lambda issuer, _: issuer.mint("alice", lifetime_seconds=-60), "has expired"),
         (
             lambda issuer, _: resigned(issuer, iss="https://elsewhere.example"),
             "comes from another issuer",
         ),
-        (lambda issuer, _: resigned(issuer, exp=None), "lacks the claim exp"),
-        (lambda issuer, _: resigned(issuer, nbf=32_503_680_000), "is not valid yet"),
         (with_a_header_too_deep, "is malformed"),
     ],
 )
