@@ -1,9 +1,7 @@
 """Tests of the measures of `make bench-answers`, on very small sets."""
 
-import json
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +11,6 @@ from benchmarks.answers.sets import (
     MeasuredSet,
     documents_found,
     excerpts_found,
-    sets_of,
     words_found,
 )
 from benchmarks.answers.tables import differences, figures, losses
@@ -47,61 +44,11 @@ def test_excerpt_is_found_by_most_of_its_pieces(texts: list[str], found: float) 
     assert excerpts_found([LONG, "Something else entirely."], passages) == found / 2
 
 
-def test_required_documents_are_found_among_others_with_the_same_text() -> None:
-    passage = Shown(text="", file="a.md", others=("b.md",))
-
-    assert documents_found(frozenset({"a.md", "b.md", "c.md", "d.md"}), [passage]) == 0.5
-
-
 def test_words_are_only_found_in_their_own_file() -> None:
     spots = [Spot("a.md", "thirty days of leave")]
 
     assert words_found(spots, shown("b.md", "a.md", text="Thirty days of leave.")) == 1.0
     assert words_found(spots, shown("b.md", text="Thirty days of leave.")) == 0.0
-
-
-def test_published_sets_are_read_from_their_repositories_format(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for folder in ("chunks", "banking", "languages", "filings/documents"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "chunks/wiki.md").write_text(LONG)
-    references = json.dumps([{"content": LONG}]).replace('"', '""')
-    (tmp_path / "chunks/questions.csv").write_text(
-        f'question,references,corpus_id\nWhen?,"{references}",wiki\nWho?,"[]",gone\n'
-    )
-    for name in ("2022 Q3 AAPL", "2023 Q1 AAPL", "2023 Q1 MSFT"):
-        (tmp_path / f"filings/documents/{name}.pdf").write_bytes(b"")
-    (tmp_path / "filings/questions.csv").write_text(
-        'Question,Source Docs\nHow much?,"*AAPL*"\nAnd?,"*2023 Q1 MSFT*, *NVDA*"\n', "utf-8-sig"
-    )
-    (tmp_path / "banking/documents.jsonl").write_text(
-        '{"id": "d1", "title": "Fees", "content": "None."}\n'
-    )
-    (tmp_path / "banking/tasks.jsonl").write_text(
-        json.dumps({"instructions": "x" * 2_000, "required_documents": ["d1", "d2"]})
-    )
-    asked = [{"question": f"question {each}?"} for each in range(8)]
-    article = {"title": "Oxygen", "paragraphs": [{"context": "Text.", "qas": asked}]}
-    (tmp_path / "languages/xquad.de.json").write_text(json.dumps({"data": [article]}))
-
-    # The project's own sets come last, and would be fetched.
-    sets = dict(zip(("chunks", "filings", "banking", "languages"), sets_of(tmp_path), strict=False))
-
-    [chunk], [filing], [task] = (sets[each].asked for each in ("chunks", "filings", "banking"))
-    assert chunk.judge is not None
-    assert chunk.judge([Shown(text=LONG, file="wiki.md")]) == 1.0
-    assert (chunk.question, set(chunk.sources)) == ("When?", {"wiki.md"})
-    assert (filing.question, set(filing.sources)) == (
-        "How much?",
-        {"2022 Q3 AAPL.pdf", "2023 Q1 AAPL.pdf"},
-    )
-    assert (len(task.question), set(task.sources)) == (1_000, {"d1.md"})
-    assert sets["banking"].files == {"d1.md": b"# Fees\n\nNone."}
-    assert (sets["languages"].name, sets["languages"].group) == ("languages-de", "languages")
-    assert sets["languages"].files == {"Oxygen-0.txt": b"Text."}
-    assert [each.question for each in sets["languages"].asked] == ["question 3?", "question 7?"]
-    assert capsys.readouterr().out == ""
 
 
 def measured(answers: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Outcome]:

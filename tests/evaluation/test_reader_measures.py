@@ -1,13 +1,12 @@
 """Tests of the measures of `make bench-readers`, on very small texts."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.readers.cases import Case, Verdict, cases_in, judged
-from benchmarks.readers.folders import Reading, files_under, read_by_itself
-from benchmarks.readers.truths import files_of, in_order, shares
+from benchmarks.readers.cases import Case, Verdict, judged
+from benchmarks.readers.folders import Reading
+from benchmarks.readers.truths import in_order, shares
 
 TRUTH = """# Leave
 
@@ -58,14 +57,6 @@ def test_words_of_a_sheet_count_in_any_order() -> None:
     assert shares("b a", "a b", is_sheet=False).words == 0.5
 
 
-def test_files_without_a_truth_are_not_measured(tmp_path: Path) -> None:
-    (tmp_path / "csv").mkdir()
-    for name in ("a.csv", "a.csv.md", "b.csv"):
-        (tmp_path / "csv" / name).write_text("a")
-
-    assert [each.name for each in files_of(tmp_path)] == ["a.csv"]
-
-
 @pytest.mark.parametrize(
     ("reading", "is_control", "verdict"),
     [
@@ -91,32 +82,6 @@ def test_case_passes_if_its_text_is_found_or_a_gap_explains_it(
     )
 
     assert judged(case, reading)[0] is verdict
-
-
-def test_cases_about_other_things_than_text_are_omitted(tmp_path: Path) -> None:
-    listed = [
-        {"case": number, "file": name, "must_find": ["a"], "must_not_find": [], "control": False}
-        for number, name in ((1, "a.txt"), (11, "missing.txt"), (12, "a.txt"))
-    ]
-    (tmp_path / "cases.json").write_text(json.dumps(listed))
-    (tmp_path / "a.txt").write_text("a")
-
-    assert [each.file.name for each in cases_in(tmp_path)] == ["a.txt"]
-
-
-@pytest.mark.processes
-def test_each_file_is_read_alone_with_its_time_and_memory(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("nine weeks")
-    (tmp_path / "b.csv").write_bytes(b"")
-    (tmp_path / "c.exe").write_bytes(b"a")
-
-    read, refused = [read_by_itself(each) for each in files_under(tmp_path)]
-
-    assert read.markdown == "nine weeks\n"
-    assert read.seconds > 0
-    assert read.megabytes > 0
-    assert refused.refused == "the file is empty"
-    assert [*read.defects(), *refused.defects()] == []
 
 
 def test_crash_page_with_ink_time_and_memory_are_defects() -> None:

@@ -4,13 +4,12 @@ import random
 
 import pytest
 
-from benchmarks.observation import Observation
 from benchmarks.passage import CASES, Case, passage
 from benchmarks.removals import delete_storm
 from benchmarks.scenarios import large_documents, parked, settle
 from benchmarks.shapes import SOURCES, Design, Shape, put_under
 from benchmarks.stage import Stage
-from benchmarks.traffic import Traffic, Upload
+from benchmarks.traffic import Traffic
 from benchmarks.worlds import WORLDS
 
 
@@ -52,22 +51,6 @@ def test_run_that_waits_ten_hours_passes_few_more_states_than_a_minute() -> None
     ten_hours, _ = parked(36_000, seed=1)
 
     assert ten_hours - minute <= 2
-
-
-def test_wait_ends_when_the_document_is_indexed_and_found() -> None:
-    found: dict[str, float] = {}
-    seen = Observation(now=lambda: 5.0, found_since=found.get)
-    uploads = [Upload(at=0.0, key=f"u/c/{each}", size=1, etag=each) for each in ("a", "b", "c")]
-    for each in uploads:
-        seen.uploaded(each)
-    found |= {"1 bytes of a": 3.0, "1 bytes of b": 8.0}
-
-    for each in uploads:
-        seen.note_status(each.key, each.etag, "indexed")
-
-    assert seen.all_waits() == [0.0, 3.0]
-    assert seen.last == 8.0
-    assert seen.waiting == 1
 
 
 @pytest.mark.parametrize("sources", SOURCES)
