@@ -215,11 +215,9 @@ def test_unknown_error_code_raises_refused() -> None:
         ),
         (httpx.Response(500, text="<html>"), "500: <html>"),
         (httpx.Response(200, json=[]), "200"),
-        (httpx.Response(200, json={"id": 1}), "200"),
         (httpx.Response(200, json={"id": 1, "result": {"isError": True}}), "200"),
-        (httpx.Response(200, json={"id": 1, "error": "no"}), "200"),
     ],
-    ids=["unknown", "broke", "page", "list", "nothing", "no text", "no message"],
+    ids=["unknown", "broke", "page", "list", "no text"],
 )
 def test_malformed_tool_answer_is_reported_as_received(answer: httpx.Response, text: str) -> None:
     with pytest.raises(errors.GatewayError, match=text):
@@ -593,7 +591,7 @@ def test_error_of_the_callers_token_function_is_raised_unchanged() -> None:
         Gateway(STATUS).client(token=token).status("c")
 
 
-@pytest.mark.parametrize("token", ["", "secret\n", "two parts", "ß"])
+@pytest.mark.parametrize("token", ["", "secret\n", "ß"])
 def test_token_unfit_for_a_header_is_refused_without_showing_it(token: str) -> None:
     gateway = Gateway(STATUS)
 
