@@ -1,6 +1,5 @@
 """The knowledge base over OpenSearch Serverless, against the stand-in and by its raw requests."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,18 +16,16 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     SearchRefused,
 )
-from stackroom.model.filters import AllOf, Compares, Comparison, Filter, Has, Lists
+from stackroom.model.filters import Compares, Comparison, Filter, Has, Lists
 from stackroom.model.passages import Search
 from stackroom.search.cached_embeddings import Vector
 from stackroom_stores.opensearch.collection import Collection as Client
 from stackroom_stores.opensearch.index_layout import Fields, creation, layout_of
 from stackroom_stores.opensearch.opensearch_adapter import (
     OpenSearchKnowledgeBase,
-    answers_in,
     hits_in,
 )
 from stackroom_stores.opensearch.opensearch_filters import rendered
-from tests.contract.stores.relay import Relay
 from tests.opensearch.collection import PRINCIPALS, READER, Collection, mounted
 from tests.opensearch.stand_in import REGION, Fault, Kind, Principal
 
@@ -220,19 +217,6 @@ def test_index_with_dynamic_mapping_is_filtered_by_its_keyword_fields(
         _texts(collection, Compares("domain", Comparison.NOT_EQUALS, "x" * 257))
 
 
-def test_hybrid_search_finds_distant_passages_by_words_with_distance(
-    filled: Collection,
-) -> None:
-    found = _knowledge_base(filled, search=Search.HYBRID).retrieve("invoices June", None, 2)
-
-    assert found.search is Search.HYBRID
-    assert [each.text for each in found.passages] == [
-        "Invoices are paid in June.",
-        "Leave is 30 days a year.",
-    ]
-    assert [each.similarity for each in found.passages] == pytest.approx([0.0, 1.0])
-
-
 @pytest.mark.parametrize(
     ("shards", "message"),
     [
@@ -246,15 +230,6 @@ def test_answer_of_only_some_shards_is_unavailable(shards: dict[str, object], me
 
     with pytest.raises(KnowledgeBaseUnavailable, match=message):
         hits_in(answer, Fields())
-
-
-def test_malformed_search_answer_is_unavailable() -> None:
-    shards = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="nonsense"):
-        hits_in({"timed_out": False, "_shards": shards, "hits": "several"}, Fields())
-    with pytest.raises(KnowledgeBaseUnavailable, match="nonsense"):
-        answers_in({"took": 1, "hits": "several"}, count=1)
 
 
 def test_nmslib_is_searched_without_a_filter_and_by_meaning_alone(collection: Collection) -> None:
@@ -394,28 +369,6 @@ def test_credentials_that_expire_are_renewed_before_the_next_call(filled: Collec
     KEYS.pop("first")  # it has expired before any call was signed
 
     assert "docs" in client.mapping("docs", Deadline.after(5))
-
-
-def test_the_request_that_goes_out_is_right_field_by_field(filled: Collection) -> None:
-    credentials = Credentials("reader", PRINCIPALS["reader"].secret_key)
-    condition = AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))
-
-    with Relay(filled.simulator) as relay:
-        client = _client(f"{relay.endpoint}/aoss/{filled.name}", credentials)
-        knowledge_base = OpenSearchKnowledgeBase(client, "docs", embeddings=Fixed())
-        knowledge_base.retrieve("when do ledgers close?", condition, 5)
-        client.close()
-
-    read, search = relay.calls
-    assert (read.method, read.path) == ("GET", f"/aoss/{filled.name}/docs/_mapping")
-    assert (search.method, search.path) == ("POST", f"/aoss/{filled.name}/docs/_search")
-    wanted = [{"term": {"metadata.domain": "finance"}}, {"term": {"metadata.taxonomy": "GL"}}]
-    nearest = {"vector": [1.0, 0.0], "k": 5, "filter": {"bool": {"filter": wanted}}}
-    assert json.loads(search.body) == {
-        "size": 5,
-        "query": {"knn": {"vector": nearest}},
-        "_source": ["text", "metadata"],
-    }
 
 
 def test_missing_credentials_or_region_is_refused_and_no_host_unavailable() -> None:

@@ -40,13 +40,3 @@ def test_a_request_that_breaks_a_rule_of_its_model_is_found(
 
     assert len(told) == (found is not None)
     assert found is None or found in told[0]
-
-
-def test_a_union_of_two_members_is_found() -> None:
-    client: Any = boto3.client("bedrock-agent-runtime")
-    shape = client.meta.service_model.shape_for("RetrievalFilter")
-    leaf = {"key": "a", "value": "b"}
-
-    told = list(violations(shape, {"equals": leaf, "notEquals": leaf}, "filter"))
-
-    assert told == ["filter: a union of 2 members"]

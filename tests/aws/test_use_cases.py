@@ -24,16 +24,14 @@ from stackroom.app.function_settings import (
     SettingMissing,
     Settings,
 )
-from stackroom.app.pool_builder import POOL_STORES
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.model.records import PoolMember
-from stackroom.runs.capacity import CAPACITIES
 from stackroom.search.rate_limiter import Paced, TokenBucket
 from stackroom.search.wrappers import Reranked
-from stackroom_cli.sites.site_services import SiteUseCases, StoreSettings
+from stackroom_cli.sites.site_services import SiteUseCases
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -295,10 +293,6 @@ def test_settings_of_answers_that_can_not_work_are_named(given: dict[str, str], 
         Answers.from_env(VARIABLES | given)
 
 
-def test_every_type_of_a_pool_is_a_store() -> None:
-    assert CAPACITIES.keys() <= POOL_STORES.keys()
-
-
 def test_jobs_at_a_time_are_those_of_each_members_type() -> None:
     """A managed knowledge base's limit applies only with the account that owns the bucket."""
     pool = json.dumps([MEMBER, {**MEMBER, "knowledge_base_id": "KB9", "type": "MANAGED"}])
@@ -308,19 +302,6 @@ def test_jobs_at_a_time_are_those_of_each_members_type() -> None:
     assert (limits.jobs_in(MEMBER["knowledge_base_id"]), limits.jobs_in("KB9")) == (1, 50)
     with pytest.raises(ValidationError, match="KB_DOCS_OWNER goes with a knowledge base"):
         IngestSettings.from_env(variables)
-
-
-def test_store_settings_list_the_inventory_without_a_pool() -> None:
-    settings = StoreSettings(
-        kb_catalog_table="catalogs",
-        kb_control_table="control",
-        kb_docs_bucket="documents",
-        ingest_speed=1.0,
-    )
-
-    looking = SiteUseCases(settings=settings, client=lambda service: None)
-
-    assert looking.inventory.managed == frozenset()
 
 
 @pytest.mark.parametrize("member", [{}, {"type": "MANAGED"}, {"index": INDEX}])

@@ -16,7 +16,7 @@ from stackroom.aws.s3vectors.s3vectors_adapter import (
     words_in,
 )
 from stackroom.aws.s3vectors.vector_passages import VectorReading
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, SearchRefused
+from stackroom.errors import KnowledgeBaseThrottled, SearchRefused
 from stackroom.model.filters import Has
 from stackroom.model.passages import Passage, Search
 from tests.aws.conftest import ONCE
@@ -384,22 +384,6 @@ def test_guardrail_that_intervenes_stops_a_question_before_embedding(
         retrieved = guarded(made, runtime).retrieve("annual leave", ALICE, 5)
 
     assert (retrieved.passages, retrieved.guardrail_action) == ((), "INTERVENED")
-    assert embeddings.asked == []
-
-
-def test_without_a_guardrails_verdict_nothing_is_searched(
-    made: Made, s3vectors: Stubber, runtime: Any, embeddings: FakeEmbeddings
-) -> None:
-    with Stubber(runtime) as bedrock:
-        bedrock.add_client_error("apply_guardrail", "ThrottlingException", "no", 429)
-        bedrock.add_client_error("apply_guardrail", "ServiceUnavailableException", "no", 503)
-        knowledge_base = guarded(made, runtime)
-
-        with pytest.raises(KnowledgeBaseThrottled):
-            knowledge_base.retrieve("annual leave", ALICE, 5)
-        with pytest.raises(KnowledgeBaseUnavailable):
-            knowledge_base.retrieve("annual leave", ALICE, 5)
-
     assert embeddings.asked == []
 
 

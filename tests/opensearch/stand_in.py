@@ -14,7 +14,6 @@ document of a collection for vectors is found.
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -68,16 +67,7 @@ def signer_of(request: Request, principals: Mapping[str, Principal], *, region: 
 
 class Kind(StrEnum):
     THROTTLE = "throttle"
-    INTERNAL = "internal"
-    LATENCY = "latency"  # late, but right
     DROPPED = "dropped"  # the connection ends without an answer
-
-
-# What a fault of a kind answers, and its status.
-_FAULTS: Mapping[Kind, tuple[int, str]] = {
-    Kind.THROTTLE: (429, "too_many_requests"),
-    Kind.INTERNAL: (500, "internal_server_error"),
-}
 
 
 @dataclass(kw_only=True)
@@ -88,7 +78,6 @@ class Fault:
     kind: Kind
     where: str
     times: int = 1
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +121,8 @@ class OpenSearch:
         fault = self._met(operation.name, path)
         if fault is not None and fault.kind is Kind.DROPPED:
             raise ConnectionDropped
-        if fault is not None and fault.kind in _FAULTS:
-            raise Refused(*_FAULTS[fault.kind], "injected")
-        if fault is not None and fault.kind is Kind.LATENCY:
-            time.sleep(fault.seconds)
+        if fault is not None:
+            raise Refused(429, "too_many_requests", "injected")
         return operation.answers(collection, index, request.body)
 
     def _check(self, principal: Principal, permission: str, collection: str, index: str) -> None:

@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -289,18 +288,6 @@ def test_a_signed_request_can_not_be_changed(shelf: Collection) -> None:
     assert status(body, unhashed) == 403
     assert status(body, old) == 403
     assert status(body, headers, f"{url}?timeout=1s") == 403
-
-
-def test_many_may_write_and_search_at_once(collection: Collection) -> None:
-    collection.fill("docs", _body(), [])
-    writer = collection.client("writer")
-
-    with ThreadPoolExecutor(4) as pool:
-        for document in _documents() * 4:
-            pool.submit(writer.index, index="docs", body=document)
-
-    answer = collection.client().search(index="docs", body={"size": 100})
-    assert len(_found(answer)) == 12
 
 
 def test_every_rule_is_used_and_held_by_a_test() -> None:

@@ -17,7 +17,7 @@ from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 
 _numbers = itertools.count()
 
-EAST, NORTH, UP = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+EAST = (1.0, 0.0, 0.0)
 
 
 def between(cosine: float) -> Vector:

@@ -7,7 +7,7 @@ import pytest
 from stackroom.model.filters import Has
 from stackroom_stores.pgvector import repository
 from stackroom_stores.pgvector.document_loading import Chunk, NewDocument
-from tests.aws.pgvector.conftest import EAST, NORTH, UP, Database, between
+from tests.aws.pgvector.conftest import EAST, Database, between
 
 pytestmark = pytest.mark.processes
 
@@ -48,25 +48,6 @@ def test_no_more_than_asked_for_and_none_below_the_threshold(database: Database)
     assert found() == [0.9, 0.5, 0.1, 0.0]
     assert found(top_k=2) == [0.9, 0.5]
     assert found(similarity_threshold=0.3) == [0.9, 0.5]
-
-
-def test_a_hybrid_search_ranks_by_meaning_and_by_words(database: Database) -> None:
-    database.put("Rules for travel", EAST)
-    database.put("Annual leave is thirty days", NORTH)
-    database.put("Something else", UP)
-
-    by_meaning = database.repository.search_similar("handbook", between(0.8))
-    by_both = database.repository.search_hybrid(
-        "handbook", "How many days of annual leave?", between(0.8)
-    )
-
-    assert by_meaning[0].content == "Rules for travel"
-    assert [each.content for each in by_both] == [
-        "Annual leave is thirty days",
-        "Rules for travel",
-        "Something else",
-    ]
-    assert [round(each.similarity, 3) for each in by_both] == [0.6, 0.8, 0.0]
 
 
 def test_user_gets_only_own_and_shared_knowledge_bases(database: Database) -> None:
