@@ -15,7 +15,6 @@ from botocore.httpsession import where
 
 from stackroom.access.identity import Caller
 from stackroom.errors import (
-    KnowledgeBaseUnavailable,
     MissingIdentity,
     RetrievalFailed,
     SearchRefused,
@@ -29,8 +28,7 @@ from stackroom_stores.linked_knowledge_bases import (
 from stackroom_stores.pgvector.connections import Connections
 from stackroom_stores.pgvector.pgvector_entry import Address
 from tests.aws.pgvector.conftest import EAST, Database, opened
-from tests.contract.stores.wire import Wire
-from tests.support.postgresql import READING, PostgreSQL
+from tests.support.postgresql import PostgreSQL
 
 ENTRY: dict[str, Any] = {
     "knowledgeBaseId": "handbook",
@@ -196,28 +194,6 @@ def test_missing_certificates_or_credentials_are_refused_not_unavailable(tmp_pat
         )
     told = refusal_of(an_address().connecting(nobody))
     assert "GenerateDBAuthToken can't be called: NoCredentials" in told
-
-
-@pytest.mark.processes
-def test_server_without_tls_gets_no_token(database: Database, tmp_path: Path) -> None:
-    bundle = tmp_path / "bundle.pem"
-    bundle.write_bytes(Path(where()).read_bytes())
-    with Wire(f"{database.server.socket}/.s.PGSQL.5432") as wire:
-        address = Address(
-            host="localhost",
-            port=wire.port,
-            database=database.name,
-            user=READING,
-            ssl_root_cert=str(bundle),
-        )
-        connections = Connections(address.connecting(rds))
-        with pytest.raises(KnowledgeBaseUnavailable) as raised:
-            connections.read("Search", lambda connection: None, user_id=None)
-        connections.close()
-
-        assert str(raised.value) == "Search answered OperationalError"
-        assert "does not support SSL" in str(raised.value.__cause__)
-        assert wire.heard(b"X-Amz") == wire.heard(READING.encode()) == 0
 
 
 def test_only_local_hosts_may_be_configured_without_tls() -> None:

@@ -1,15 +1,14 @@
 """PostgreSQL with pgvector, in both ways to search it; the question is embedded as simulated."""
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from psycopg import Connection
 
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
-from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from stackroom_stores.pgvector.connections import Connections
@@ -20,42 +19,50 @@ from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated,
 from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Relay
-from tests.contract.stores.wire import Wire, cut_off, half
 from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World, clipped
 from tests.support.postgresql import LOADING, READING, PostgreSQL, postgresql
 
-# A row's columns are what the statement asks for, of the types that the tables have: an answer
-# without its members, or of other types, is no answer of PostgreSQL's. Nor is one that ignores what
-# the statement demands: row level security is held by tests/aws/pgvector, and so is what the server
-# refuses by itself.
-_OF_THE_WIRE = {Trouble.LATE, Trouble.CUT_OFF, Trouble.HALF, Trouble.NOT_JSON}
-_TROUBLES = OF_EMBEDDING | _OF_THE_WIRE
+# Connections that are lost, late or refused are held by tests/aws/pgvector, and so is row level
+# security. A row's columns are what the statement asks for, of the types that the tables have: an
+# answer of another form is none of PostgreSQL's.
 STORES = {
     "pgvector": Store(
         fixture="pgvector_world",
         ranks=Ranks.BY_MEANING,
         score_of=clipped,
-        troubles=_TROUBLES,
+        troubles=OF_EMBEDDING,
     ),
     "pgvector, by both": Store(
         fixture="pgvector_hybrid_world",
         is_variant=True,
         ranks=Ranks.BY_BOTH,
         score_of=clipped,
-        troubles=_TROUBLES,
+        troubles=OF_EMBEDDING,
     ),
 }
 _DATABASE = "stores"
+T = TypeVar("T")
+
+
+class CountedConnections(Connections):
+    """Connections that count what is read over them."""
+
+    reads = 0
+
+    def read(self, operation: str, work: Callable[[Connection[Any]], T], **options: Any) -> T:
+        def counted(connection: Connection[Any]) -> T:
+            self.reads += 1
+            return work(connection)
+
+        return super().read(operation, counted, **options)
 
 
 @dataclass
 class PgvectorWorld:
-    """Behind a wire and a relay of this world's own."""
+    """Behind a relay of this world's own to the model that embeds questions."""
 
-    server: PostgreSQL
-    wire: Wire
     relay: Relay
-    reading: Connections
+    reading: CountedConnections
     loading: Connections
     search: Search
     filled: set[str]  # document sets, by any world of the server's
@@ -63,7 +70,7 @@ class PgvectorWorld:
 
     @property
     def calls(self) -> int:
-        return self.wire.heard(b"transaction_read_only")
+        return self.reading.reads
 
     def holding(self, document_set: DocumentSet) -> KnowledgeBase:
         if document_set.name not in self._kept:
@@ -102,31 +109,8 @@ class PgvectorWorld:
 
     @contextmanager
     def in_trouble(self, trouble: Trouble) -> Iterator[None]:
-        if trouble in OF_EMBEDDING:
-            with self.relay.spoiling(SPOILT[trouble], at=EMBED):
-                yield
-            return
-        troubles: dict[Trouble, Callable[[], AbstractContextManager[None]]] = {
-            Trouble.LATE: self.wire.holding,
-            Trouble.CUT_OFF: lambda: self.wire.spoiling(cut_off),
-            Trouble.HALF: lambda: self.wire.spoiling(half),
-            Trouble.NOT_JSON: lambda: self.wire.spoiling(lambda _: b"<html>Welcome</html>" * 50),
-        }
-        with troubles[trouble]():
+        with self.relay.spoiling(SPOILT[trouble], at=EMBED):
             yield
-        if trouble is not Trouble.LATE:  # of which tests count the calls
-            self._settle()
-
-    def _settle(self) -> None:
-        """An attempt to connect that began in the trouble may yet fail, for whoever asks then."""
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                self.reading.read("Settle", lambda _connection: None, user_id=None)
-            except KnowledgeBaseUnavailable:
-                assert time.monotonic() < deadline, "the trouble was never over"
-            else:
-                return
 
 
 @dataclass(frozen=True)
@@ -147,23 +131,15 @@ def filled() -> Iterator[Filled]:
 @contextmanager
 def _world(filled: Filled, simulated: Simulated, search: Search) -> Iterator[World]:
     server = filled.server
-    with Wire(f"{server.socket}/.s.PGSQL.5432") as wire, Relay(simulated.endpoint) as relay:
-
-        def over_the_wire() -> dict[str, Any]:
-            return {**server.of_user(READING, _DATABASE), "host": "127.0.0.1", "port": wire.port}
-
-        reading = Connections(over_the_wire, statement_seconds=3)
-        with server.connections(LOADING, _DATABASE) as loading:
-            yield PgvectorWorld(
-                server=server,
-                wire=wire,
-                relay=relay,
-                reading=reading,
-                loading=loading,
-                search=search,
-                filled=filled.names,
-            )
-        reading.close()
+    reading = CountedConnections(lambda: server.of_user(READING, _DATABASE), statement_seconds=3)
+    with (
+        Relay(simulated.endpoint) as relay,
+        server.connections(LOADING, _DATABASE) as loading,
+    ):
+        yield PgvectorWorld(
+            relay=relay, reading=reading, loading=loading, search=search, filled=filled.names
+        )
+    reading.close()
 
 
 @pytest.fixture(scope="package")
