@@ -19,7 +19,6 @@ TIERS: dict[str, Tier] = {
     "agents/test_both_surfaces.py": "test",
     "console/test_access.py": "test",
     "console/test_bad_input.py": "test",
-    "functions/test_bad_input.py": "test",
     "functions/test_catalog_tool_errors.py": "test",
     "functions/test_catalog_tools.py": "test",
     "functions/test_ingest.py": "test",

@@ -114,6 +114,14 @@ def test_every_error_of_the_contract_word_for_word(
         assert answer["metadata"].keys() == {"tool_type", "error_code", "error_details"}
 
 
+def test_error_names_the_first_ten_of_many_invalid_arguments(tools: Tools) -> None:
+    code, text = error_of(tools.call("list_catalogs", **dict.fromkeys(map(str, range(20_000)), 1)))
+
+    assert code == "VALIDATION_ERROR"
+    assert text.count("no such argument") == 10
+    assert text.endswith("; and 19990 more")
+
+
 def test_call_without_a_verified_user_or_for_another_tool_is_refused(tools: Tools) -> None:
     for headers in (None, {"x-user-sub": ""}, {"x-session-id": "s"}):
         context = GatewayContext(headers=headers, tool="catalogs___list_catalogs")
