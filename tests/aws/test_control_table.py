@@ -19,9 +19,7 @@ from stackroom.model.records import Receipt
 from stackroom.model.repositories import Inspected
 from stackroom.runs.lease import Lease
 from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter, WorkDuration
-from stackroom.runs.run_leases import RunLeases
 from tests.aws.stores import CONTROL_TABLE
-from tests.fakes.pipeline import FakeExecutions
 from tests.support.records import NOW, a_receipt
 
 
@@ -65,21 +63,6 @@ def test_expired_leases_are_found_without_reading_the_table(
 
     assert found == expired
     assert asked == [("Query", "live-index")]
-
-
-def test_a_run_of_an_idle_worklist_takes_two_writes_of_its_lease(
-    leases: DynamoLeases, dynamodb: Any
-) -> None:
-    asked: list[str] = []
-    dynamodb.meta.events.register(
-        "before-parameter-build.dynamodb", lambda model, **_: asked.append(model.name)
-    )
-    runs = RunLeases(leases=leases, executions=FakeExecutions(), now=lambda: NOW)
-
-    runs.ask("cat-1")
-    runs.renew("cat-1", 1)
-
-    assert asked == ["UpdateItem"] * 2
 
 
 @pytest.fixture

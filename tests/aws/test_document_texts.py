@@ -8,7 +8,7 @@ import pytest
 
 from stackroom.aws.s3.document_texts import S3DocumentTexts
 from stackroom.model.keys import TextName
-from stackroom.text.document_text import DocumentText, text_of
+from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Page
 from tests.aws.stores import BUCKET
 
@@ -91,11 +91,3 @@ def test_invalid_place_map_object_is_reported(texts: S3DocumentTexts, s3: Any) -
 
         with pytest.raises(ValueError, match=r"place map|Invalid JSON|Field required"):
             texts.get(NAME)
-
-
-def test_a_text_of_letters_beyond_the_first_plane_comes_back(texts: S3DocumentTexts) -> None:
-    text: DocumentText = text_of([Page(None, "\U0001f680 𝒜 größer")], "a.txt")
-
-    texts.put(NAME, text)
-
-    assert texts.text(NAME) == text.markdown

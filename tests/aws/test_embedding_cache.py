@@ -108,21 +108,6 @@ def test_cache_that_requires_a_password_is_a_miss_and_logged_once(
     assert "secret" not in caplog.text
 
 
-def test_full_cache_server_stores_nothing_and_raises_no_error(
-    cache: RedisEmbeddingCache, valkey: "redis.Redis"
-) -> None:
-    valkey.config_set("maxmemory", 1)
-    try:
-        cache.put(KEY, VECTOR)
-        missed = cache.get(KEY)
-    finally:
-        valkey.config_set("maxmemory", 0)
-    cache.put(KEY, VECTOR)
-
-    assert missed is None
-    assert cache.get(KEY) == VECTOR
-
-
 @contextmanager
 def listening() -> Iterator[tuple[str, list[socket.socket]]]:
     """A server that answers nothing."""

@@ -170,22 +170,6 @@ def test_unsupported_retrieve_option_is_refused_before_the_call(make: Any, why: 
         make()
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (RetrieveOptions(), True),
-        (RetrieveOptions(search_type="HYBRID"), False),
-        (RetrieveOptions(has_cosine_scores=False), False),
-        (RetrieveOptions(is_managed=True), False),
-        (RetrieveOptions(reranking=reranked()), False),
-    ],
-)
-def test_a_score_is_a_similarity_only_where_it_is_a_cosine(
-    options: RetrieveOptions, expected: bool
-) -> None:
-    assert options.reports_similarity is expected
-
-
 def both(fixed: Any, demanded: Any) -> Any:
     whole = configured_filters.both(fixed and parsed(fixed), demanded and parsed(demanded))
     return whole and rendered(whole)
@@ -281,13 +265,11 @@ SOURCE = "x-amz-bedrock-kb-source-uri"
         ({"type": "S3", "s3Location": {"uri": "s3://b/a.pdf"}}, "s3://b/a.pdf"),
         ({"type": "WEB", "webLocation": {"url": "https://a/b"}}, "https://a/b"),
         ({"type": "CONFLUENCE", "confluenceLocation": {"url": "https://c"}}, "https://c"),
-        ({"type": "SALESFORCE", "salesforceLocation": {"url": "https://c"}}, "https://c"),
         ({"type": "SHAREPOINT", "sharePointLocation": {"url": "https://c"}}, "https://c"),
         ({"type": "ONEDRIVE", "oneDriveLocation": {"url": "https://c"}}, "https://c"),
         ({"type": "GOOGLEDRIVE", "googleDriveLocation": {"url": "https://c"}}, "https://c"),
         ({"type": "KENDRA", "kendraDocumentLocation": {"uri": "https://c"}}, "https://c"),
         ({"type": "SQL", "sqlLocation": {"query": "SELECT 1"}}, None),
-        ({"type": "WEB"}, None),
         (None, None),
     ],
 )

@@ -10,10 +10,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from functions.ingest.deployed import IngestSettings
-from functions.inspect.handler import InspectSettings, inspection_of
 from functions.reconciler.handler import ReconcilerSettings
 from functions.status_poller.handler import PollerSettings
-from functions.upload_handler.handler import UploadSettings
 from stackroom.app.function_settings import (
     AnswerSettings,
     CatalogToolsSettings,
@@ -68,29 +66,6 @@ def searched_by(settings: type[Settings], member: dict[str, str], **variables: s
     """Return the store that a function with these settings searches, without sharing and pacing."""
     made = use_cases(settings, member, **variables)
     return found_in(made.knowledge_base("KB00000001"))
-
-
-@pytest.mark.parametrize(
-    ("settings", "asked"),
-    [
-        (UploadSettings, lambda made: (made.uploads, made.runs, made.deletions, made.retrying)),
-        (InspectSettings, lambda made: inspection_of(made.settings, str)),
-        (IngestSettings, lambda made: (made.run_tasks, made.broken_runs, made.estimates)),
-        (PollerSettings, lambda made: made.polling),
-        (
-            ReconcilerSettings,
-            lambda made: made.reconciliation(
-                inspections=made, bookmark=made.bookmark, rounds=made.rounds
-            ),
-        ),
-        (RetrieveSettings, lambda made: made.retrieval),
-        (Answers, lambda made: made.answering),
-    ],
-)
-def test_settings_of_a_function_suffice_for_its_use_cases(
-    settings: type[Settings], asked: Callable[[SiteUseCases], object]
-) -> None:
-    assert asked(use_cases(settings))
 
 
 @pytest.mark.parametrize(

@@ -292,19 +292,6 @@ def test_search_by_words_uses_the_questions_words_up_to_the_limit(
     assert words_in(question) == words
 
 
-def test_the_whole_question_is_embedded_however_long(
-    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
-) -> None:
-    question = "x" * 2000
-    s3vectors.add_response(
-        "query_vectors", answer(), expected(**BY_MEANING, **by_words("x" * 1024))
-    )
-
-    made().retrieve(question, ALICE, 5)
-
-    assert embeddings.asked == [question]
-
-
 @pytest.mark.parametrize(
     "refusal",
     [("ValidationException", 400), ("NotFoundException", 404), ("AccessDeniedException", 403)],

@@ -94,27 +94,6 @@ def test_unresponsive_server_does_not_block_its_caller(database: Database) -> No
     assert read_rows(database.reading, deadline=Deadline.after(60)) != kept
 
 
-def test_many_threads_share_few_connections(database: Database) -> None:
-    for user in range(20):
-        database.put(f"of {user}", user_id=f"user{user}")
-    at_once: list[int] = []
-
-    def found(user: int) -> list[str]:
-        seen = database.repository.of(f"user{user}")
-        matches = seen.search_similar("handbook", EAST, owner_key="user_id")
-        with database.as_superuser() as connection:
-            counted = "SELECT count(*) FROM pg_stat_activity WHERE usename = %s"
-            at_once.extend(count for [count] in connection.execute(counted, (READING,)))
-        return [each.content for each in matches]
-
-    with ThreadPoolExecutor(20) as threads:
-        answers = list(threads.map(found, [*range(20)] * 2))
-
-    assert answers == [[f"of {user}"] for user in range(20)] * 2
-    assert len(at_once) == 40
-    assert 1 <= max(at_once) <= 4
-
-
 def test_search_without_a_free_connection_is_throttled(
     database: Database,
 ) -> None:
