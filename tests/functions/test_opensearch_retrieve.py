@@ -129,7 +129,6 @@ def test_invalid_arguments_are_named_and_only_the_gateway_may_call(
         [],
         [ENTRY, {**ENTRY, "knowledgeBaseId": "other"}],
         [{**ENTRY, "tenancy": "user"}],
-        [{**ENTRY, "enableAcl": True}],
         [{key: value for key, value in ENTRY.items() if key != "collectionEndpoint"}],
     ],
 )

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 import functions.prewarm.handler as prewarm
-from bedrock_kb_simulator.faults import Kind
 from stackroom.access.tenancy import USER, Nobody
 from stackroom.errors import KnowledgeBaseThrottled, RetrievalFailed
 from stackroom.model.filters import Has
@@ -37,13 +36,6 @@ def test_prewarm_asks_the_pool_and_logs_how_long_it_took(
     assert asked["knowledgeBaseId"] == knowledge_base_id
     assert printed.line("prewarmed")["milliseconds"] == answer
     assert list(answer) == [knowledge_base_id]
-
-
-def test_failed_prewarm_raises_an_error_that_lambda_counts(pipeline: Pipeline) -> None:
-    pipeline.bedrock.fail("Retrieve", Kind.THROTTLE, times=9)
-
-    with pytest.raises(RetrievalFailed, match="not pre-warmed"):
-        prewarm.handler({}, CONTEXT)
 
 
 def test_prewarming_user_id_is_no_valid_user_id() -> None:

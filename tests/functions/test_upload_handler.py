@@ -196,15 +196,3 @@ def test_messages_whose_run_could_not_start_are_redelivered(
     assert line["catalog_id"] == place_of(KEY).catalog_id
     assert line["exception_name"] == "StoreUnavailable"
     assert pipeline.executions() == [f"{place_of().catalog_id}-1"]
-
-
-def test_missing_setting_fails_every_message_and_is_named(
-    pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pipeline.put()
-    monkeypatch.delenv("STATE_MACHINE_ARN")
-
-    failed = pipeline.deliver(body(), body())
-
-    assert failed == ["m0", "m1"]
-    assert "state_machine_arn" in printed.lines("message failed")[0]["exception"]
