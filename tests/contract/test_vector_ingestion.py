@@ -61,16 +61,13 @@ TAKEN = [
     {**hierarchical(1_500, 300), **by_model(modelArn=MODEL, parsingModality="MULTIMODAL")},
 ]
 REFUSED = [
-    fixed(0),
     fixed(8_193),
     fixed(300, 0),
-    fixed(300, 100),
     hierarchical(1_500),
     hierarchical(1_500, 300, 100),
     hierarchical(1_500, 300, overlap=0),
     semantic(buffer=2),
     semantic(percentile=49),
-    semantic(percentile=100),
     chunking("SENTENCES"),
     chunking("SEMANTIC"),
     {"chunkingConfiguration": {**fixed()["chunkingConfiguration"], "chunkingStrategy": "NONE"}},
