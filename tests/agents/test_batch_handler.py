@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,7 +15,7 @@ from examples.agent.scripted import Call
 from stackroom.aws.s3.foreign_objects import S3Objects
 from stackroom.errors import StoreUnavailable
 from stackroom_agents.agent_errors import AgentBroke, AgentMisconfigured
-from stackroom_agents.batch import event_agent, run_limits
+from stackroom_agents.batch import run_limits
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
 from tests.agents.linked import LAWS, configured
 from tests.agents.models import Asked, ModelOutput, PlayedModel, Stopped
@@ -199,26 +198,6 @@ def test_groups_of_each_event_decide_its_results_in_parallel_too(
 
     for number, answer in enumerate(answers):
         assert [each for each in range(8) if f"note {each}!" in answer] == [number]
-
-
-def test_the_first_events_at_the_same_time_make_one_agent(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[object] = []
-    make = event_agent.batch_agent
-
-    def slowly(environ: Mapping[str, str]) -> event_agent.EventAgent:
-        made.append(environ)
-        time.sleep(0.05)
-        return make(environ)
-
-    monkeypatch.setattr(function, "batch_agent", slowly)
-    world.says("ok")
-    with ThreadPoolExecutor(4) as threads:
-        answers = list(threads.map(world.ask, [data("a")] * 4))
-
-    assert all(each["success"] for each in answers)
-    assert len(made) == 1
 
 
 @pytest.mark.parametrize(

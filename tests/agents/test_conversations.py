@@ -72,15 +72,6 @@ def test_when_it_is_called_off_no_further_tool_of_the_turn_is_called(
     assert len(listening.asked) == called
 
 
-def test_unknown_tool_is_reported_to_the_model_only() -> None:
-    listening = Listening()
-
-    model = held(listening, Call("delete_everything", {}), "Sorry.")
-
-    assert listening.asked == []
-    assert "delete_everything" in model.asked[1].last
-
-
 @pytest.mark.parametrize(
     ("said", "error", "told"),
     [

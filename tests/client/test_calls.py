@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import aclosing, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -473,21 +472,6 @@ def test_both_clients_have_the_same_methods_and_results() -> None:
     }
     assert methods(Client).keys() == methods(AsyncClient).keys()
     assert [each.document_id for each in found] == ["doc-1", "doc-1"]
-
-
-def test_call_may_be_a_task_and_an_iteration_may_be_closed() -> None:
-    """The types are right, too: a program like this one passes `mypy --strict`."""
-
-    async def both() -> list[Document]:
-        http = httpx.AsyncClient(transport=httpx.MockTransport(Gateway(listed(a_document()))))
-        async with AsyncClient(URL, token="t", http=http) as client:
-            waited = await asyncio.create_task(client.wait("c"))
-            async with aclosing(client.documents("c")) as found:
-                return [*waited, await anext(found)]
-
-    with closing(Gateway(listed(a_document())).client().documents("c")) as documents:
-        assert next(documents).document_id == "doc-1"
-    assert [each.document_id for each in asyncio.run(both())] == ["doc-1", "doc-1"]
 
 
 def test_document_waiting_over_a_cap_is_settled_and_usage_shows_the_cap() -> None:

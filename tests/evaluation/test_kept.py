@@ -1,7 +1,6 @@
 """Tests that feedback becomes question lines that await acceptance, each once."""
 
 import json
-import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -101,31 +100,6 @@ def test_full_disk_leaves_the_file_unchanged(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_append_keeps_link_and_file_mode_and_refuses_a_pipe(
-    tmp_path: Path,
-) -> None:
-    file, link, pipe = (tmp_path / each for each in ("file.jsonl", "link", "pipe"))
-    file.touch(0o640)
-    file.chmod(0o640)
-    link.symlink_to(file)
-    os.mkfifo(pipe)
-
-    append(link, kept_questions([feedback()]))
-    with pytest.raises(EvaluationError, match="not a regular file"):
-        append(pipe, kept_questions([feedback()]))
-
-    assert (link.is_symlink(), len(read(file)), file.stat().st_mode & 0o777) == (True, 1, 0o640)
-    assert pipe.is_fifo()
-
-
-def test_filename_of_escaped_letters_fits_into_the_note() -> None:
-    [question] = kept_questions(
-        [feedback(verdict="down", file="\U000e0041" * 1024, note="x" * 500)]
-    )
-
-    assert str(question.note).endswith(f"; {'x' * 500}")
-
-
 def test_hostile_texts_stay_on_one_line_and_are_read_back_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "new.jsonl"
     longest = feedback("\N{PILE OF POO}" * 1000, "down", file="\N{SNOWMAN}" * 1024, note="\n" * 500)
@@ -151,12 +125,6 @@ def test_append_refuses_a_file_without_valid_questions(tmp_path: Path, there: by
         append(path, kept_questions([feedback()]))
 
     assert path.read_bytes() == there
-
-
-@pytest.mark.parametrize("name", ["", "nowhere/questions.jsonl"])
-def test_append_reports_an_unwritable_path(tmp_path: Path, name: str) -> None:
-    with pytest.raises(EvaluationError, match="can't be written"):
-        append(tmp_path / name, kept_questions([feedback()]))
 
 
 def test_question_without_an_answer_is_neither_measured_nor_accepted(

@@ -2,7 +2,6 @@
 
 import io
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import typer
@@ -10,13 +9,12 @@ import typer
 from simulator.tests.chat_endpoint import chat_endpoint
 from stackroom.errors import StackroomError
 from stackroom.model.prices import PRICES
-from stackroom.model.records import DocumentStatus
 from stackroom_cli import evaluations
 from stackroom_cli.callers import Asker
 from stackroom_cli.evaluations import EvaluationOrder, Gate
 from stackroom_cli.failures import WrongUsage
 from stackroom_cli.output import create_output
-from stackroom_evaluation.question_file import EvaluationError, KnownQuestion, QuestionsWrong
+from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
 from stackroom_evaluation.spending import spending
 from tests.evaluation.answering import evaluated
 from tests.local.running import ON_AWS, an_instance
@@ -142,8 +140,8 @@ def test_unwritable_folder_is_refused_before_any_question(tmp_path: Path, name: 
         )
 
 
-@pytest.mark.parametrize("name", ["run.txt", "qrels.txt", "run.json"])
-def test_existing_file_of_the_folder_is_not_overwritten(tmp_path: Path, name: str) -> None:
+def test_existing_file_of_the_folder_is_not_overwritten(tmp_path: Path) -> None:
+    name = "qrels.txt"
     mine = tmp_path / "mine"
     mine.write_text("mine")
     (tmp_path / name).symlink_to(mine)
@@ -161,33 +159,6 @@ def test_run_that_can_not_be_saved_is_reported_and_not_lost(tmp_path: Path) -> N
     found = evaluations._kept(evaluated({QUESTIONS[0]: []}), tmp_path)
 
     assert f"{tmp_path / 'run.json'} can't be written" in str(found)
-
-
-def test_similar_names_are_sought_for_the_shown_lines_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Tools:
-        def documents(self, catalog_id: str) -> list[SimpleNamespace]:
-            return [
-                SimpleNamespace(filename=f"file {each}.pdf", indexing_status=DocumentStatus.INDEXED)
-                for each in "ab"
-            ]
-
-    looked: list[str] = []
-    monkeypatch.setattr(Asker, "client", Tools())
-    monkeypatch.setattr(Asker, "catalog_id", lambda _self, catalog: catalog)
-
-    def suggest(file: str, _: object) -> str:
-        looked.append(file)
-        return ""
-
-    monkeypatch.setattr(evaluations, "did_you_mean", suggest)
-    wrong = {at: KnownQuestion(question=str(at), file=f"file {at}.pdf") for at in range(1_000)}
-
-    with pytest.raises(QuestionsWrong, match=r"line 19: there is no file(.|\n)*and 980 more"):
-        evaluations._require_indexed(tmp_path, wrong, Asker(site=ON_AWS, user=None), "books")
-
-    assert len(looked) == 20
 
 
 def test_draft_overwrites_nothing_and_names_an_existing_folder(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -64,17 +63,6 @@ def test_allowed_number_of_processes_serves_at_once_and_the_rest_wait(make: Make
 
     assert [each["event"]["query"] for each in answers] == list(range(8))
     assert 1 <= len({each["process"] for each in answers}) <= 2
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only there the device is always full")
-def test_a_full_disk_takes_no_log_and_no_answer_fails_for_it(make: Make, tmp_path: Path) -> None:
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "echo.log").symlink_to("/dev/full")
-    function = make(max_environments=1)
-
-    first, second = answer(function, query=1), answer(function, query=2)
-
-    assert first["process"] == second["process"], "it died of what it logged"
 
 
 def test_function_gets_its_variables_deadline_and_client_context(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from stackroom_local.gateway import session_store as module
 from stackroom_local.gateway.session_store import (
     GRACE_SECONDS,
     REFRESH_SECONDS,
@@ -76,20 +75,6 @@ def test_session_ends_a_month_after_sign_in_whatever_refreshes_it_had(
 
     assert last is not None
     assert after is None
-
-
-def test_least_recently_used_session_is_dropped_beyond_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MAX_SESSIONS", 2)
-    sign_ins = opened(tmp_path)
-    one, two = sign_ins.begin(a_session("s-1")), sign_ins.begin(a_session("s-2"))
-    one = sign_ins.renewed(one)
-
-    sign_ins.begin(a_session("s-3"))
-
-    assert sign_ins.session(one)
-    assert sign_ins.session(two) is None
 
 
 def test_file_is_readable_by_its_owner_only_and_holds_no_token(tmp_path: Path) -> None:
