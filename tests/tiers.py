@@ -19,6 +19,8 @@ TIERS: dict[str, Tier] = {
     "agents/test_both_surfaces.py": "test",
     "console/test_access.py": "test",
     "console/test_bad_input.py": "test",
+    "contract/ports": "test",
+    "contract/test_service_errors.py": "test",
     "functions/test_catalog_tool_errors.py": "test",
     "functions/test_catalog_tools.py": "test",
     "functions/test_ingest.py": "test",

@@ -80,7 +80,7 @@ def test_document_removed_since_it_was_read_is_neither_saved_nor_removed(
 
 
 def test_saving_many_answers_those_saved_and_leaves_out_what_changed(documents: Documents) -> None:
-    read = [documents.save(a_document(number)) for number in range(30)]
+    read = [documents.save(a_document(number)) for number in range(10)]
     current = documents.save(changed(read[7], "current"))
     documents.remove(read[8])
 
