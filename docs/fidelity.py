@@ -3,14 +3,13 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from pathlib import Path
 from typing import Any
 
 from bedrock_kb_simulator.omissions import DIFFERENCES, REFUSED
 from bedrock_kb_simulator.rules import RULES
-from docs.opensearch_rules import RULES as OPENSEARCH_RULES
 from docs.tables import table
 from stackroom_cli.smoke.assumptions import ASSUMPTIONS
 from stackroom_cli.smoke.smoke_run import STEPS
@@ -19,10 +18,9 @@ ROOT = Path(__file__).parents[1]
 FIDELITY = ROOT / "docs" / "fidelity.md"
 FIDELITY_DATA = ROOT / "docs" / "fidelity.json"
 TESTS = ROOT / "simulator" / "tests"
-OPENSEARCH_TESTS = ROOT / "tests" / "opensearch"
 _MARK = re.compile(r"\[assumed:\s+([a-z.-]+)\]")
 _MARKED = ("src", "simulator", "functions", "infra", "statemachines")
-_SOURCES = ("model", "quotas", "guide", "documentation", "observed", "assumed")
+_SOURCES = ("model", "quotas", "guide", "observed", "assumed")
 # The contents of each area, by the first part of its rules' names.
 AREAS = {
     "rate": "requests per second of each operation, and the burst",
@@ -53,9 +51,6 @@ AREAS = {
     "vector-filter": "operators and values in S3 Vectors' filters",
     "text-search": "making an index searchable by words",
     "textract": "DetectDocumentText: formats, sizes, errors",
-    "aoss": "OpenSearch Serverless: signature, access policy, indexes",
-    "opensearch": "OpenSearch: queries, fields, BM25",
-    "knn": "OpenSearch: vector queries and scores",
 }
 
 _HEAD = """# How far to trust the simulator
@@ -79,8 +74,6 @@ jq -r '.rules[] | select(.source | test("assumed")) | "\\(.name): \\(.holds)"' d
 
 - `rules`: the simulator's rules. Each has a `name`, what `holds`, its `source`, the service's
   `answer` where it refuses, and the tests that it is `held_by`.
-- `opensearch_rules`: the same for the tests' stand-in for an OpenSearch Serverless collection,
-  which is not part of the simulator.
 - `assumptions`: what Stackroom assumes of AWS, `where` its code does, the `evidence`, what `breaks`
   if it is wrong, what to `do` then, and the `step` of the smoke test that settles it.
 - `steps`: the steps of the smoke test.
@@ -90,15 +83,14 @@ A source names one or more of:
 
 - *model*: botocore's service model.
 - *quotas*: the AWS General Reference page "Amazon Bedrock endpoints and quotas".
-- *guide*: the user guide of Bedrock, S3 Vectors or OpenSearch Serverless; *documentation*:
-  OpenSearch's own.
+- *guide*: the user guide of Bedrock or S3 Vectors.
 - *observed*: reports by users of the real service.
 - *assumed*: our choice, where no source says anything.
 
 ## Rules by area
 
 The area is the first part of a rule's name; *assumed* counts the rules that rest on assumptions, in
-whole or in part. The last three areas belong to the stand-in for OpenSearch Serverless.
+whole or in part.
 
 """
 _MANAGED = """
@@ -131,8 +123,7 @@ def fidelity_data() -> str:
     """The text of docs/fidelity.json."""
     marked = marks()
     content = {
-        "rules": _rules(RULES, TESTS),
-        "opensearch_rules": _rules(OPENSEARCH_RULES, OPENSEARCH_TESTS),
+        "rules": _rules(),
         "assumptions": [
             {
                 "name": name,
@@ -180,8 +171,8 @@ def marks() -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _rules(rules: Mapping[str, Any], tests: Path) -> list[Mapping[str, Any]]:
-    held, folder = holders(rules, tests), tests.relative_to(ROOT).as_posix()
+def _rules() -> list[Mapping[str, Any]]:
+    held, folder = holders(), TESTS.relative_to(ROOT).as_posix()
     return [
         {
             "name": rule.name,
@@ -190,16 +181,14 @@ def _rules(rules: Mapping[str, Any], tests: Path) -> list[Mapping[str, Any]]:
             "answer": rule.message,
             "held_by": [f"{folder}/{file}::{test}" for file, test in held[rule.name]],
         }
-        for rule in rules.values()
+        for rule in RULES.values()
     ]
 
 
 def _areas() -> Iterator[tuple[str, ...]]:
-    named = [(rule.name, rule.source) for rule in RULES.values()]
-    named += [(rule.name, rule.source) for rule in OPENSEARCH_RULES.values()]
     sources: dict[str, list[str]] = {area: [] for area in AREAS}
-    for name, source in named:
-        sources[name.partition(".")[0]].append(source)
+    for rule in RULES.values():
+        sources[rule.name.partition(".")[0]].append(rule.source)
     for area, covers in AREAS.items():
         assumed = sum("assumed" in _sources(source) for source in sources[area])
         yield f"`{area}`", covers, str(len(sources[area])), str(assumed)
@@ -214,12 +203,10 @@ def _sources(text: str) -> list[str]:
     return [each for each in _SOURCES if each in text]
 
 
-def holders(
-    rules: Iterable[str] = RULES, tests: Path = TESTS
-) -> Mapping[str, Sequence[tuple[str, str]]]:
+def holders() -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return file and name of the tests that mark each rule, maybe none, by rule."""
-    found: dict[str, list[tuple[str, str]]] = {name: [] for name in rules}
-    for path in sorted(tests.glob("test_*.py")):
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in RULES}
+    for path in sorted(TESTS.glob("test_*.py")):
         for test, pattern in _claims(ast.parse(path.read_text("utf-8"))):
             for name in matching(found, pattern):
                 found[name].append((path.name, test))

@@ -19,7 +19,7 @@ READER = "arn:aws:iam::000000000000:role/reader"
 WRITER = "arn:aws:iam::000000000000:role/writer"
 STRANGER = "arn:aws:iam::000000000000:role/stranger"
 READS = ("aoss:DescribeIndex", "aoss:ReadDocument")
-WRITES = ("aoss:CreateIndex", "aoss:DeleteIndex", "aoss:WriteDocument")
+WRITES = ("aoss:CreateIndex", "aoss:WriteDocument")
 # Each principal's access key is the end of its name, so that tests can tell them apart.
 PRINCIPALS = {
     "reader": Principal(arn=READER, secret_key="of-reader"),
@@ -66,22 +66,17 @@ class Collection:
     def endpoint(self) -> str:
         return f"{self.simulator}/aoss/{self.name}"
 
-    def allow(self, principal: str, permissions: Sequence[str], *, index: str = "*") -> str:
+    def allow(self, principal: str, permissions: Sequence[str], *, index: str = "*") -> None:
         rule = {
             "ResourceType": "index",
             "Resource": [f"index/{self.name}/{index}"],
             "Permission": list(permissions),
         }
-        return self.put_policy(json.dumps([{"Rules": [rule], "Principal": [principal]}]))
+        self.put_policy(json.dumps([{"Rules": [rule], "Principal": [principal]}]))
 
-    def put_policy(self, policy: str) -> str:
+    def put_policy(self, policy: str) -> None:
         """Raises ValueError for what is none."""
-        name = f"p{uuid4().hex[:20]}"
-        self._order({"policy": name, "says": policy})
-        return name
-
-    def drop_policy(self, name: str) -> None:
-        self._order({"dropped": name})
+        self._order({"policy": f"p{uuid4().hex[:20]}", "says": policy})
 
     def client(self, key: str = "reader", *, service: str = "aoss", **options: Any) -> Client:
         """Without patience: a test wants to see what is answered, not have it asked again."""

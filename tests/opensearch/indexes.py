@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from docs.opensearch_rules import (
+from tests.opensearch.rules import (
     AOSS_DIMENSION,
     AOSS_ENGINE,
     OPENSEARCH_FIELD,
@@ -223,10 +223,6 @@ class Indexes:
             raise OPENSEARCH_NO_INDEX.refused(name=name)
         return found
 
-    def delete(self, collection: str, name: str) -> None:
-        self.of(collection, name)
-        del self._held[collection, name]
-
     def add(self, collection: str, name: str, source: Mapping[str, Any]) -> str:
         """Answers the id that the document was given."""
         key = uuid4().hex[:20]
@@ -236,11 +232,3 @@ class Indexes:
             held.documents.append(indexed(key, source, mappings))
             held.mappings = mappings
         return key
-
-    def drop(self, collection: str, name: str, key: str) -> bool:
-        """Delete the document, and return whether it existed."""
-        with self._lock:
-            held = self.of(collection, name)
-            before = len(held.documents)
-            held.documents = [each for each in held.documents if each.id != key]
-            return len(held.documents) < before

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from docs.opensearch_rules import OPENSEARCH_MALFORMED, Refused
 from tests.opensearch.indexes import Indexes
 from tests.opensearch.queries import Dsl, searched
+from tests.opensearch.rules import OPENSEARCH_MALFORMED, Refused
 
 Answers = Callable[[str, str, bytes], Any]  # of a collection's id, an index and a body
 
@@ -35,9 +35,6 @@ class Operations:
             ("PUT", None): Operation(
                 name="CreateIndex", permission="aoss:CreateIndex", answers=self._create
             ),
-            ("DELETE", None): Operation(
-                name="DeleteIndex", permission="aoss:DeleteIndex", answers=self._delete
-            ),
             ("GET", "_mapping"): mapping,
             ("HEAD", None): mapping,
             ("GET", "_search"): search,
@@ -50,20 +47,11 @@ class Operations:
 
     def of(self, method: str, rest: str | None) -> Operation | None:
         """Return the operation by the path after the index, or None."""
-        if method == "DELETE" and rest is not None and rest.startswith("_doc/"):
-            key = rest.removeprefix("_doc/")
-            return _written(
-                "DeleteDocument", lambda collection, index, _: self._drop(collection, index, key)
-            )
         return self._known.get((method, rest))
 
     def _create(self, collection: str, index: str, body: bytes) -> Any:
         self._indexes.create(collection, index, _object(body) if body else {})
         return {"acknowledged": True, "shards_acknowledged": True, "index": index}
-
-    def _delete(self, collection: str, index: str, body: bytes) -> Any:
-        self._indexes.delete(collection, index)
-        return {"acknowledged": True}
 
     def _mapping(self, collection: str, index: str, body: bytes) -> Any:
         return {index: {"mappings": self._indexes.of(collection, index).mappings}}
@@ -96,10 +84,6 @@ class Operations:
     def _add(self, collection: str, index: str, body: bytes) -> Any:
         key = self._indexes.add(collection, index, _object(body))
         return {"_index": index, "_id": key, "result": "created"}
-
-    def _drop(self, collection: str, index: str, key: str) -> Any:
-        found = self._indexes.drop(collection, index, key)
-        return {"_index": index, "_id": key, "result": "deleted" if found else "not_found"}
 
     def _bulk(self, collection: str, index: str, body: bytes) -> Any:
         """Run `index` actions without an id: a collection for vectors assigns its own."""

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from docs.opensearch_rules import (
+from tests.opensearch.indexes import NUMBERS, Document, Mappings, engine_of, field_at, space_of
+from tests.opensearch.rules import (
     KNN_DIMENSION,
     KNN_ENGINE_FILTER,
     KNN_FIELD,
@@ -28,7 +29,6 @@ from docs.opensearch_rules import (
     OPENSEARCH_QUERY,
     OPENSEARCH_WINDOW,
 )
-from tests.opensearch.indexes import NUMBERS, Document, Mappings, engine_of, field_at, space_of
 
 # BM25 as Lucene ranks a field of text: rule opensearch.match.
 

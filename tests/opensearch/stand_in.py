@@ -8,7 +8,7 @@ objects, aliases and updates of mappings, which are refused as unknown; and the 
 document of a collection for vectors is found.
 
     POST /aoss/   {"collection": NAME} makes one of this name, and {"policy": NAME, "says": TEXT} a
-                  data access policy; {"dropped": NAME} takes that back. 400 for what is no policy.
+                  data access policy. 400 for what is no policy.
 """
 
 import hashlib
@@ -21,14 +21,14 @@ from typing import Any
 
 from bedrock_kb_simulator.service_errors import ConnectionDropped
 from bedrock_kb_simulator.signatures import Request, Signature
-from docs.opensearch_rules import (
+from tests.opensearch.operations import Operations
+from tests.opensearch.rules import (
     AOSS_ACCESS,
     AOSS_COLLECTION,
     AOSS_OPERATION,
     AOSS_SIGNATURE,
     Refused,
 )
-from tests.opensearch.operations import Operations
 
 PREFIX = "/aoss/"
 REGION = "us-east-1"
@@ -102,7 +102,6 @@ class OpenSearch:
     def _ordered(self, order: Mapping[str, str]) -> tuple[int, dict[str, str], bytes]:
         if "collection" in order:
             self._collections.add(order["collection"])
-        self._policies.pop(order.get("dropped", ""), None)
         if "policy" in order:
             try:
                 self._policies[order["policy"]] = _checked(order["says"])
