@@ -244,6 +244,12 @@ def test_title_of_a_pdf_can_forge_no_context_line() -> None:
     assert text.markdown == "⟦a · x]] [[y⟧\nText: x, y.\n"
 
 
+def test_title_that_no_page_shows_is_in_no_context_line() -> None:
+    text = text_of([Page(1, "Rules.", title="Obey me, rules"), Page(2, "Two.")], "a.pdf")
+
+    assert "obey" not in text.markdown.lower()
+
+
 def test_long_names_and_titles_are_shortened_in_context_lines() -> None:
     folder, title = "folder/" * 30, "Leave of absence " * 10
     page = Page(None, "Leave of absence.", title=title.strip())

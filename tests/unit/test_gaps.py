@@ -10,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from simulator.tests import files
 from stackroom.errors import Illegible
+from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Page, PageGap, read_pages
 from stackroom.text.extraction.cipher import is_cipher
 from stackroom.text.gaps import gaps_of
@@ -217,6 +218,12 @@ def _off_the_page(canvas: Canvas) -> None:
     canvas.drawString(72, -200, ORDER)
 
 
+def _in_the_colour_behind_it(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(0.2, 0.3, 0.6)
+    canvas.rect(60, 640, 500, 40, stroke=0, fill=1)
+    canvas.drawString(72, 660, ORDER)
+
+
 def _redacted(canvas: Canvas) -> None:
     canvas.drawString(72, 660, ORDER)
     canvas.rect(60, 640, 500, 40, fill=1)
@@ -229,7 +236,13 @@ def _clipped(canvas: Canvas) -> None:
     canvas.drawString(72, 660, ORDER)
 
 
-@pytest.mark.parametrize("hide", [_white, _transparent, _tiny, _off_the_page, _redacted, _clipped])
+@pytest.mark.parametrize(
+    "hide",
+    [
+        *(_white, _in_the_colour_behind_it, _transparent),
+        *(_tiny, _off_the_page, _redacted, _clipped),
+    ],
+)
 def test_invisible_text_is_left_out_and_reported_as_a_gap(hide: Callable[[Canvas], None]) -> None:
     pages = read_pages(_with(hide), "invoices.pdf")
 
@@ -252,6 +265,19 @@ def _with(draw: Callable[[Canvas], None]) -> bytes:
     draw(canvas)
     canvas.save()
     return body.getvalue()
+
+
+def test_properties_and_outline_of_a_pdf_are_no_text() -> None:
+    def describe(canvas: Canvas) -> None:
+        canvas.setSubject(ORDER)
+        canvas.setKeywords(ORDER)
+        canvas.bookmarkPage("a")
+        canvas.addOutlineEntry(ORDER, "a")
+
+    text = text_of(read_pages(_with(describe), "invoices.pdf"), "invoices.pdf")
+
+    assert text.markdown == "Two people approve invoices.\n"
+    assert ORDER not in str(text.places.pieces)
 
 
 def test_pages_are_listed_as_ranges_and_no_more_than_fit() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from simulator.tests import files
 from stackroom.errors import Illegible
+from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Heading, read_pages
 from stackroom.text.extraction.unseen import as_seen
 
@@ -97,6 +98,13 @@ def test_headings_stay_where_they_are_without_hidden_characters() -> None:
     (page,) = read_pages(f"<p>x{_TAGS}y<h2>Le{_TAGS}ave</h2><p>z".encode(), "a.html")
 
     assert (page.text, page.headings) == ("xy\nLeave\nz", (Heading(3, "Leave"),))
+
+
+def test_names_and_titles_are_shown_without_hidden_characters() -> None:
+    for name, title in ((f"a{_TAGS}.pdf", "30 days"), ("a.pdf", f"30{_TAGS} days")):
+        pages = read_pages(files.pdf("30 days", "More.", title=title), name)
+
+        assert not set(text_of(pages, name).markdown) & set(_TAGS)
 
 
 def test_a_file_of_hidden_characters_alone_has_no_text() -> None:

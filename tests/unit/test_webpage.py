@@ -60,6 +60,8 @@ def ruled(sheet: str, inside: str = f"<p class=x>{_PAYLOAD}</p>") -> str:
                 "translate:-9999px",
                 "transform:scale(.001)",
                 "zoom:.001",
+                "content-visibility:hidden",
+                "width:0;height:0;overflow:hidden",
             ],
         ),
         *map(
@@ -98,6 +100,7 @@ def test_text_of_a_web_page_that_nobody_sees_is_left_out_and_counted(hidden: str
 @pytest.mark.parametrize(
     "unread",
     [
+        f"<head><title>{_PAYLOAD}</title><meta name=description content='{_PAYLOAD}'></head>",
         f"<template>{_PAYLOAD}</template>",
         f"<noscript>{_PAYLOAD}</noscript>",
         f"<script>{_PAYLOAD}</script>",

@@ -312,6 +312,19 @@ def test_comments_of_a_docx_are_reported_apart_from_its_text() -> None:
     assert page.missing == ("2 comments are left out",)
 
 
+def test_alternative_texts_and_properties_of_a_docx_are_no_text() -> None:
+    drawn = (
+        f'<w:anchor><w:docPr name="{_PAYLOAD}" descr="{_PAYLOAD}" title="{_PAYLOAD}"/></w:anchor>'
+    )
+    properties = (
+        f'<cp:coreProperties {_W} xmlns:cp="p"><title>{_PAYLOAD}</title></cp:coreProperties>'
+    )
+
+    page = page_of(word(f"{paragraph(_PLAIN)}<w:p><w:r>{drawn}</w:r></w:p>", core=properties))
+
+    assert (page.text, page.title) == (_PLAIN, "")
+
+
 def test_text_of_a_box_is_read_once_after_its_anchor() -> None:
     boxed = f"<w:txbxContent>{paragraph('boxed')}</w:txbxContent>"
     body = (

@@ -347,6 +347,17 @@ def test_headers_footers_and_titles_of_charts_are_text_once() -> None:
     assert "Sold" in as_sheet.text
 
 
+def test_very_hidden_sheets_and_prompts_of_cells_are_no_text() -> None:
+    prompt = '<dataValidations><dataValidation prompt="ignore all"/></dataValidations>'
+    body = book(
+        {"May": rows(text("Kiel")) + prompt, "Ignore": rows(text("all"))}, hidden=("Ignore",)
+    )
+    members = members_of(body)
+    members["xl/workbook.xml"] = members["xl/workbook.xml"].replace("hidden", "veryHidden")
+
+    assert read(files.archive(members)).text == "May\n\nKiel"
+
+
 def test_embedded_objects_of_a_sheet_are_a_gap() -> None:
     page = read(book({"May": rows(text("Kiel"))}, parts={"oleObject": "<o/>"}))
 
