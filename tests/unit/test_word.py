@@ -503,23 +503,6 @@ def test_each_row_of_a_long_table_names_what_spans_it() -> None:
     assert len(lines) == 40
 
 
-def test_names_of_several_columns_and_notes_of_a_table_stay_what_they_are() -> None:
-    header = [
-        td("Plant", '<w:vMerge w:val="restart"/>') + td("Address", '<w:gridSpan w:val="2"/>'),
-        td("", "<w:vMerge/>") + td("town") + td("land"),
-    ]
-    body = [td(f"P{n}") + td(f"Kiel {n}") + td(f"Land {n}") for n in range(20)]
-    note = td("Note: as of May", '<w:gridSpan w:val="3"/>')
-
-    lines = page_of(word(table(*header, *body[:10], note, *body[10:]))).text.splitlines()
-
-    assert lines[9:11] == [
-        "Plant: P9; Address town: Kiel 9; Address land: Land 9",
-        "Note: as of May",
-    ]
-    assert len(lines) == 21
-
-
 def test_nested_table_is_read_inside_its_cell() -> None:
     document = docx.Document()
     outer = document.add_table(2, 2)

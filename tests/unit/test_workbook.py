@@ -233,19 +233,6 @@ def test_name_over_several_columns_is_part_of_each_columns_name() -> None:
     assert "Plant: Kiel; 2025 Q1: 1; 2025 Q2: 2; 2026 Q1: 3" in lines(sheet)
 
 
-def test_merged_names_and_notes_of_a_sheet_name_no_columns_of_others() -> None:
-    body = [text(f"Ann {n}") + text(f"{n} High Street") + text(f"Kiel {n}") for n in range(20)]
-    sheet = (
-        rows(text("Person", "A1") + text("Address", "B1"), *body, text("As of May", "A22"))
-        + '<mergeCells><mergeCell ref="B1:C1"/><mergeCell ref="A22:C22"/></mergeCells>'
-    )
-
-    shown = lines(sheet)
-
-    assert shown[0] == "Person: Ann 0; Address: 0 High Street; Address: Kiel 0"
-    assert (shown[-1], len(shown)) == ("As of May", 21)
-
-
 def table(column: str, first: int, *names: str) -> list[str]:
     """Rows of a long table whose cells say where they are."""
     letters = [chr(ord(column) + at) for at in range(len(names))]
