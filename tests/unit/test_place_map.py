@@ -16,7 +16,7 @@ from stackroom.model.passages import Passage, Place, Places
 from stackroom.search.excerpts import PlaceMapCache, cited
 from stackroom.text.context_lines import without_context
 from stackroom.text.document_text import text_of
-from stackroom.text.extraction import Heading, Page, read_pages
+from stackroom.text.extraction import Page, read_pages
 from stackroom.text.place_map import PlaceMap
 from stackroom.text.running_lines import normalise
 from tests.fakes.clock import FakeSeconds
@@ -199,20 +199,6 @@ def test_text_without_pages_and_headings_has_a_place_without_either() -> None:
         span=(len(normalise(TRAVEL)), len(normalise(TRAVEL + LEAVE)))
     )
     assert text.places.pages == ()
-
-
-def test_passage_is_shown_without_its_context_lines() -> None:
-    text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
-
-    assert without_context(text.markdown[3:-4]) == f"{TRAVEL}\n{LEAVE[:-3]}"
-
-
-def test_pages_with_several_sections_are_listed_once() -> None:
-    headings = (Heading(0, "Travel"), Heading(len(TRAVEL) + 1, "Leave"))
-    text = text_of([Page(1, f"{TRAVEL}\n{LEAVE}", headings), Page(2, ""), Page(3, PAGER)], "a.pdf")
-
-    letters = len(normalise(TRAVEL + LEAVE))
-    assert text.places.pages == ((1, letters), (2, 0), (3, len(normalise(PAGER))))
 
 
 MEMO = text_of(
