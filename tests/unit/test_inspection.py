@@ -114,14 +114,6 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     assert house.text_ids == {text_id()}
 
 
-def test_junk_is_not_inspected(house: House) -> None:
-    junk = KEY.replace("travel", "._travel")
-    open_catalog(house.catalogs, KEY)
-    house.bucket.put(junk, "e1", b"no document at all")
-
-    assert house.inspecting.inspect(junk).outcome is InspectionOutcome.IGNORED
-
-
 def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -> None:
     key = f"alice/{catalog_id_of('alice', 'never made')}/travel.pdf"
     house.bucket.put(key, "e1", files.pdf("Meals are 48 euros"))
@@ -320,34 +312,11 @@ def test_late_inspection_adds_the_gaps_of_an_indexed_document(house: House) -> N
     assert (after.shown_gaps, after.remark) == ((gap,), f"with gaps: {gap}")
 
 
-@pytest.mark.parametrize("filename", ["a.txt", "a.csv", "a.pdf"])
-def test_sound_file_of_any_format_is_known_to_read_well(house: House, filename: str) -> None:
-    key = f"alice/handbook/{filename}"
-    body = files.pdf("Meals") if filename.endswith("pdf") else b"meals, 48\n"
-    house.bucket.put(key, "e1", body)
-
-    house.inspecting.inspect(key)
-
-    assert (house.found.reason, house.found.gaps) == (None, ())
-    assert house.text_ids == {house.found.text_id}
-
-
-def test_a_file_that_is_too_large_is_left_to_the_upload_handler(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inspection, "MAX_FILE_BYTES", 100)
-    house.bucket.put(KEY, "e1", b"x" * 101)
-
-    inspected = house.inspecting.inspect(KEY)
-
-    assert inspected.outcome is InspectionOutcome.IGNORED
-    assert house.inspections.found == {}
-
-
 @pytest.mark.parametrize(
     "key",
     [
         "alice/handbook/setup.exe",
+        "alice/handbook/._travel.pdf",
         "alice/handbook/travel.pdf.metadata.json",
         "alice/../travel.pdf",
     ],
