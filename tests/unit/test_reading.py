@@ -38,20 +38,6 @@ def test_document_waits_unlisted_until_its_text_is_written(reading: Reading) -> 
     assert plan.run_for is None
 
 
-def test_reader_that_comes_second_asks_for_the_run_once(reading: Reading) -> None:
-    reading.upload("Meals are 48 euros")
-    reading.handle()
-
-    reading.read()
-
-    [asked] = reading.requests.asked
-    document = reading.document()
-    assert asked == document
-    assert (document.unread, document.text_id) == (False, reading.text_id())
-    assert list(reading.documents.open_in(CATALOG)) == [document]
-    assert reading.texts_of() == {document.text_id}
-
-
 def test_handler_that_comes_second_asks_for_the_run_once(reading: Reading) -> None:
     reading.upload("Meals are 48 euros")
     reading.read()
@@ -130,20 +116,6 @@ def test_text_of_a_version_that_was_never_indexed_goes_with_the_next(reading: Re
     reading.drop("second")
 
     assert set(reading.document().text_ids) == reading.texts_of() == {reading.text_id()}
-
-
-def test_same_content_dropped_while_unread_waits_for_the_latest_version(reading: Reading) -> None:
-    reading.upload("text")
-    reading.handle()
-    reading.upload("text")
-    reading.pipeline.bucket.remove_sidecar(KEY)
-
-    reading.handle()
-    document = reading.document()
-    reading.read()
-
-    assert (document.unread, document.version_id) == (True, "v2")
-    settled(reading)
 
 
 @pytest.mark.parametrize("reader_first", [False, True])
