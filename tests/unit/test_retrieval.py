@@ -24,7 +24,6 @@ from stackroom.model.passages import Place, Retrieved
 from stackroom.model.records import STILL_ANSWERS, DocumentStatus
 from stackroom.model.repositories import DocumentNotes, NamedDocument
 from stackroom.search.names import NamedDocuments
-from stackroom.search.ranking import Relevance
 from stackroom.search.results import SearchAnswer, success
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
@@ -373,18 +372,6 @@ def test_named_catalog_is_searched_alone_and_in_its_knowledge_base(world: World)
     assert answer.knowledge_bases == ("KB2",)
 
 
-def test_foreign_catalog_is_reported_like_a_missing_one(world: World) -> None:
-    world.catalogs.put("cat-bob", "KB1", user_id="bob")
-
-    with pytest.raises(KnowledgeBaseNotFound) as foreign:
-        search(world.retrieval, catalog_id="cat-bob")
-    with pytest.raises(KnowledgeBaseNotFound) as unknown:
-        search(world.retrieval, catalog_id="cat-nix")
-
-    assert str(foreign.value) == "Catalog 'cat-bob' not found"
-    assert str(unknown.value) == "Catalog 'cat-nix' not found"
-
-
 def test_a_knowledge_base_can_be_named_if_it_is_in_the_pool(world: World) -> None:
     world.pool["KB2"] = FakeKnowledgeBase()
     world.catalogs.put("cat-1", "KB1")
@@ -507,19 +494,6 @@ def test_nothing_is_shared_if_disabled_or_with_a_caller_without_groups(
     for each in (answer, of_no_group):
         assert (contents(each), each.knowledge_bases) == ([], ("KB1",))
     assert deployed.first.filters == [Has("user_id", "bob")] * 2
-
-
-def test_naming_a_group_in_the_filter_makes_nobody_a_member_of_it(deployed: Deployed) -> None:
-    deployed.first.put("for the board", attributes={"allowed_groups": ["board"]})
-    deployed.first.put("for finance", attributes={"allowed_groups": ["finance"]})
-    deployed.first.put("for both", attributes=FINANCE)
-    deployed.first.put("bob's", user_id="bob", attributes={"allowed_groups": ["board"]})
-
-    narrowed = search(deployed.retrieval, BOB, filter={"allowed_groups": "board"})
-    outsider = search(deployed.retrieval, Caller("eve"), filter={"allowed_groups": "board"})
-
-    assert sorted(contents(narrowed)) == ["bob's", "for both"]
-    assert contents(outsider) == []
 
 
 def test_named_catalog_must_be_the_callers_own_and_excludes_shared_ones(
@@ -654,12 +628,3 @@ def test_failure_to_ask_a_named_document_leaves_the_search_as_it_is(world: World
 
     assert len(asked) == 2
     assert {each.source.filename for each in answer.results} == {"AMZN_2023.pdf"}
-
-
-def test_min_score_leaves_out_and_without_one_the_nearest_are_shown(world: World) -> None:
-    world.kb.put("night shifts", score=0.2, similarity=0.2)
-
-    shown, left_out = search(world.retrieval), search(world.retrieval, min_score=0.3)
-
-    assert (contents(shown), shown.relevance) == (["night shifts"], Relevance.WEAK)
-    assert (contents(left_out), left_out.relevance) == ([], None)
