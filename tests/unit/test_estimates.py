@@ -9,7 +9,6 @@ import pytest
 from stackroom.catalogs.progress import CatalogProgress, Progress
 from stackroom.model.catalog_counts import counts_in
 from stackroom.model.records import (
-    LARGE,
     CatalogStatus,
     DataSource,
     DataSourceType,
@@ -258,16 +257,6 @@ def ingested(pipeline: Pipeline, *, files: int, size: int, seconds: float) -> Ca
     return seen
 
 
-def test_small_file_after_large_ones_is_told_its_own_time() -> None:
-    pipeline = Pipeline()
-    ingested(pipeline, files=3, size=LARGE, seconds=180)
-
-    small = ingested(pipeline, files=1, size=500, seconds=4)
-
-    assert small.eta_seconds is not None
-    assert small.eta_seconds <= CALL
-
-
 def test_file_after_a_burst_gets_an_estimate_of_its_own() -> None:
     pipeline = Pipeline()
     ingested(pipeline, files=100, size=10_000, seconds=100)
@@ -279,14 +268,6 @@ def test_file_after_a_burst_gets_an_estimate_of_its_own() -> None:
     assert burst.eta_seconds is not None
     assert 8 <= one.eta_seconds <= 16
     assert 90 <= burst.eta_seconds <= 120
-
-
-def test_first_burst_is_estimated_once_a_call_of_it_has_ended() -> None:
-    pipeline = Pipeline()
-    first = ingested(pipeline, files=300, size=10_000, seconds=100)
-
-    assert first.eta_seconds is None
-    assert pipeline.book.read().rates[Mode.DIRECT].size >= 1_000_000
 
 
 def test_work_is_late_only_once_nothing_has_been_done_for_as_long(pipeline: Pipeline) -> None:
