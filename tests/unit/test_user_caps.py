@@ -19,11 +19,6 @@ BOB = "bob/own/b.txt"
 AT_CAP = "Over the document cap (3 of 3). Delete some, or ask an operator to raise it."
 
 
-@pytest.fixture(params=["own", "shared"])
-def pipeline(request: pytest.FixtureRequest) -> Pipeline:
-    return Pipeline(shared=request.param == "shared")
-
-
 def drop(pipeline: Pipeline, count: int, *, catalog: str = "research", first: int = 0) -> list[str]:
     keys = [f"alice/{catalog}/{number:03}.txt" for number in range(first, first + count)]
     for key in keys:
@@ -100,20 +95,6 @@ def test_a_deletion_makes_room_at_once(pipeline: Pipeline, elsewhere: bool) -> N
 
     assert waiting(pipeline) == more[1:]
     assert pipeline.document(more[0]).status is DocumentStatus.INDEXED
-
-
-def test_deleted_catalog_frees_room_under_the_cap(pipeline: Pipeline) -> None:
-    pipeline.cap_book.keep("alice", Caps(documents=3))
-    first = drop(pipeline, 3)
-    go(pipeline)
-    drop(pipeline, 2, catalog="more")
-    go(pipeline)
-
-    pipeline.deletions.delete_catalog("alice", place_of(first[0]).catalog_id)
-    go(pipeline)
-
-    assert waiting(pipeline) == []
-    assert len(indexed(pipeline)) == 2
 
 
 def test_document_dropped_again_keeps_its_place_under_the_cap(pipeline: Pipeline) -> None:
