@@ -200,23 +200,6 @@ def test_shared_base_is_searched_for_the_callers_groups_only(bases: KnowledgeBas
     assert nobody["results"] == []
 
 
-def test_tool_limits_apply_to_shared_bases_but_never_below_deployments(
-    bases: KnowledgeBases,
-) -> None:
-    for number in range(9):
-        hold(bases, f"leave {number}", number / 10, "hr")
-    hr = Caller("alice", ("hr",))
-
-    two = bases.ask({"query": "leave", "topK": 2}, "HANDBOOK01", hr)
-    good = bases.ask({"query": "leave", "topK": 9, "minScore": 0.65}, "HANDBOOK01", hr)
-    bases.least_of_handbook = 0.75
-    shown = bases.ask({"query": "leave", "topK": 9, "minScore": 0.1}, "HANDBOOK01", hr)
-
-    assert [each["similarity"] for each in two["results"]] == [0.8, 0.7]
-    assert [each["similarity"] for each in good["results"]] == [0.8, 0.7]
-    assert [each["similarity"] for each in shown["results"]] == [0.8]
-
-
 def test_every_call_leaves_a_line_without_its_text(bases: KnowledgeBases) -> None:
     bases.pool.put("Leave is 30 days.", filename="leave.pdf", score=0.9)
     hold(bases, "leave for all", 0.9, "hr")
