@@ -101,16 +101,6 @@ def at_work(*waiters: Waiter, limits: Limits | None = None) -> Ledger:
     return schedule.ledger
 
 
-def test_direct_calls_share_a_knowledge_base_and_the_slots_of_the_account() -> None:
-    waiters = [a_waiter(f"c{number}", 9, calls=1) for number in range(12)]
-
-    schedule = a_schedule(*waiters)
-    granted = schedule.grant()
-
-    assert len(granted) == 10
-    assert sum(each.slots for each in schedule.ledger.grants) == 10
-
-
 def test_busy_catalogs_divide_the_calls_and_the_last_wait() -> None:
     waiters = [a_waiter(f"c{number}", 100 - number, calls=30) for number in range(12)]
 
