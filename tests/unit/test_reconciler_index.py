@@ -10,9 +10,8 @@ from stackroom.model.records import DataSource, DocumentStatus
 from stackroom.reconciler.bedrock_requests import TRIES, RequestPace
 from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.reconciler.index_audit import SUSPECTS, IndexPosition, differences
+from stackroom.reconciler.index_audit import SUSPECTS, IndexPosition
 from stackroom.runs.inventory import ListedObject, ListingExpired
-from tests.fakes.inventory import FakeIdParts
 from tests.support.records import NOW
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
@@ -375,19 +374,6 @@ def ids(first: int, last: int) -> list[str]:
     return [document_id_of("cat-1", str(number)) for number in range(first, last)]
 
 
-def test_difference_of_listings_does_not_depend_on_their_order() -> None:
-    kept, all_of_them = FakeIdParts(), sorted(ids(0, 100))
-    for part, some in enumerate((all_of_them[40:], all_of_them[:50])):  # ten are listed twice
-        kept.keep("r listing", part, packed(some))
-    kept.keep("r records", 2, packed([*all_of_them[7:], "doc-" + "f" * 24]))
-
-    assert list(differences(kept, "r")) == [*all_of_them[:7], "doc-" + "f" * 24]
-
-
-def packed(some: list[str]) -> bytes:
-    return b"".join(bytes.fromhex(each.removeprefix("doc-")) for each in some)
-
-
 def test_a_bookmark_has_room_for_all_suspects() -> None:
     looking = IndexPosition(suspects=tuple(ids(0, SUSPECTS)))
 
@@ -408,21 +394,6 @@ def test_never_more_than_the_capacity_is_held() -> None:
         window.put(name, ANY)
 
         assert len(window.held) <= 4
-
-
-@pytest.mark.parametrize("capacity", [1, 10])
-def test_windows_one_after_another_hold_everything_once(capacity: int) -> None:
-    seen: list[str] = []
-    low: str | None = ""
-
-    while low is not None:
-        window = IdWindow(capacity, low=low)
-        for name in NAMES:
-            window.put(name, ANY)
-        seen += sorted(window.held)
-        low = window.high
-
-    assert seen == sorted(NAMES)
 
 
 @dataclass
