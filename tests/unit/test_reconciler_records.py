@@ -297,16 +297,6 @@ def test_missing_object_is_reported_lost_unless_its_deletion_was_seen(
     assert world.document().status is DocumentStatus.DELETING
 
 
-def test_a_deleted_object_is_deleted_from_the_index_too(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY, KEYS[0])
-    world.bucket.delete(KEY)
-
-    assert world.found() == [(Kind.RECORD_WITHOUT_OBJECT, KEY)]
-    assert world.document().status is DocumentStatus.DELETING
-    assert world.document().receipt_id is not None
-    assert world.leases.kept[CATALOG].held
-
-
 @pytest.mark.parametrize("others", [(), (KEYS[0],)])
 def test_missing_object_is_found_after_a_restart_despite_newer_record(
     world: Reconciled, others: tuple[str, ...]
