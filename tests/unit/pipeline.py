@@ -115,9 +115,8 @@ class PipelineUseCases(RunBuilder):
 class Pipeline:
     """
     `by_jobs` gives catalogs data sources of type S3, and `shared` none of their own. A search tells
-    what was ingested directly by its id, or, if it `tells_texts`, by the URI of its text.
-    `inspections` are what a reader of files has found; without them, every file was read, by
-    Bedrock's parser.
+    what was ingested directly by its id. `inspections` are what a reader of files has found;
+    without them, every file was read, by Bedrock's parser.
     """
 
     clock: FakeClock = field(default_factory=FakeClock)
@@ -125,7 +124,6 @@ class Pipeline:
     by_jobs: bool = False
     shared: bool = False
     finds_at_once: bool = True
-    tells_texts: bool = False
     inspections: FakeInspections | None = None
 
     def __post_init__(self) -> None:
@@ -256,7 +254,6 @@ class Pipeline:
         place = place_of(key)
         catalog = self.catalogs.kept.get(place.catalog_id)
         is_direct = catalog is not None and catalog.data_source_type is DataSourceType.CUSTOM
-        tells_text = is_direct and self.tells_texts
         self.knowledge_base.put(
             "text",
             user_id=place.user_id,
@@ -264,8 +261,8 @@ class Pipeline:
             filename=place.filename,
             score=1.0,
             attributes={"document_id": place.document_id},
-            key=text_of(place).key if tells_text else key,
-            custom_id=place.document_id if is_direct and not tells_text else None,
+            key=key,
+            custom_id=place.document_id if is_direct else None,
         )
 
     def document(self, key: str = KEY) -> Document:

@@ -1,7 +1,4 @@
-"""
-Direct calls, from the first one sent to the last document settled: the same at a catalog's own
-data source and at one that catalogs share.
-"""
+"""Direct calls, from the first one sent to the last document settled."""
 
 import json
 from collections.abc import Iterator
@@ -23,11 +20,6 @@ from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
 ALL_BUSY = Busy(why="ValidationException: can't exceed (10)")
-
-
-@pytest.fixture(params=["own", "shared"])
-def pipeline(request: pytest.FixtureRequest) -> Pipeline:
-    return Pipeline(shared=request.param == "shared")
 
 
 def drop(pipeline: Pipeline, count: int) -> list[str]:
@@ -163,14 +155,10 @@ def test_a_call_is_looked_at_by_its_last_document_and_at_times_whole(pipeline: P
 # What a search says
 
 
-@pytest.fixture(params=["own", "shared", "own, texts told"])
-def searched(request: pytest.FixtureRequest) -> Pipeline:
+@pytest.fixture
+def searched() -> Pipeline:
     """A pipeline whose searches find only what a test makes findable."""
-    return Pipeline(
-        shared=request.param == "shared",
-        finds_at_once=False,
-        tells_texts="texts" in request.param,
-    )
+    return Pipeline(finds_at_once=False)
 
 
 def test_a_document_that_is_found_late_is_indexing_until_then(searched: Pipeline) -> None:
@@ -456,7 +444,7 @@ def _die(error: Exception, *_: object, **__: object) -> None:
 
 
 def test_a_grant_to_be_yielded_goes_back_once_its_last_call_is_over(pipeline: Pipeline) -> None:
-    slow = place_of(drop(pipeline, 300)[0]).document_id
+    slow = place_of(drop(pipeline, 120)[0]).document_id
     pipeline.bedrock.becomes(slow, "IN_PROGRESS")
     run = pipeline.work()
     begun = len(pipeline.bedrock.direct_calls)
@@ -477,7 +465,7 @@ def test_a_grant_to_be_yielded_goes_back_once_its_last_call_is_over(pipeline: Pi
 
 
 def test_a_run_whose_history_fills_hands_over_with_nothing_at_work(pipeline: Pipeline) -> None:
-    slow = place_of(drop(pipeline, 300)[0]).document_id
+    slow = place_of(drop(pipeline, 120)[0]).document_id
     pipeline.bedrock.becomes(slow, "IN_PROGRESS")
     run = pipeline.work().with_progress(steps=MAX_STEPS)
     begun = calls(pipeline)

@@ -20,16 +20,16 @@ KEYS = [f"alice/research/{number}.txt" for number in range(9)]
 ORPHAN = f"doc-{'0' * 24}"
 
 
-@pytest.fixture(params=["calls", "calls, texts told", "jobs"])
+@pytest.fixture(params=["calls", "jobs"])
 def world(request: pytest.FixtureRequest) -> Reconciled:
     """Catalogs with data sources of their own, for direct calls or for jobs."""
-    return Reconciled(by_jobs=request.param == "jobs", tells_texts="texts" in request.param)
+    return Reconciled(by_jobs=request.param == "jobs")
 
 
-@pytest.fixture(params=["ids told", "texts told"])
-def crowded(request: pytest.FixtureRequest) -> Reconciled:
+@pytest.fixture
+def crowded() -> Reconciled:
     """Every place of the knowledge base is taken: a catalog lives on the shared data source."""
-    world = Reconciled(tells_texts=request.param == "texts told")
+    world = Reconciled()
     for number in range(4):
         world.dropped_and_indexed(f"bob/{number}/file.txt")
     world.dropped_and_indexed(*KEYS)
@@ -154,9 +154,6 @@ def test_deletion_is_checked_until_an_hour_after_it_closed(world: Reconciled) ->
 
 
 @pytest.mark.parametrize(
-    "error", [KnowledgeBaseThrottled("any"), KnowledgeBaseUnavailable("any", "any")]
-)
-@pytest.mark.parametrize(
     ("port", "call"),
     [
         ("inventory", "source_ids"),
@@ -167,9 +164,10 @@ def test_deletion_is_checked_until_an_hour_after_it_closed(world: Reconciled) ->
     ],
 )
 def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
-    crowded: Reconciled, port: str, call: str, error: Exception
+    crowded: Reconciled, port: str, call: str
 ) -> None:
     document = crowded.leaves_behind(KEYS[3])
+    error = KnowledgeBaseThrottled("any")
     met = getattr(crowded, port).fails(call, error, times=TRIES - 1)
 
     assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEYS[3])]

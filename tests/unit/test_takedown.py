@@ -14,12 +14,12 @@ from tests.unit.pipeline import CATALOG, KEY, Pipeline
 OTHER = "alice/research/other.pdf"
 
 
-@pytest.fixture(params=["calls", "calls, texts told", "jobs"])
+@pytest.fixture(params=["calls", "jobs"])
 def pipeline(request: pytest.FixtureRequest) -> Pipeline:
     """
     A pipeline with an indexed catalog of two documents, at its own data source of either type.
     """
-    pipeline = Pipeline(by_jobs=request.param == "jobs", tells_texts="texts" in request.param)
+    pipeline = Pipeline(by_jobs=request.param == "jobs")
     for key in (KEY, OTHER):
         pipeline.drop(key)
     pipeline.index(KEY, OTHER)
