@@ -69,28 +69,11 @@ def test_page_of_private_characters_looks_garbled() -> None:
     assert gaps_of(pages) == ("1 of 2 pages looks garbled: 2",)
 
 
-@pytest.mark.parametrize(
-    ("name", "body", "gaps"),
-    [
-        (
-            "a.csv",
-            "Złoty;Gęślą jaźń".encode("cp1250"),
-            ("read as Windows-1250, a guess; save it as UTF-8",),
-        ),
-        (
-            "a.txt",
-            "notice: nine weeks".encode("utf-16-le"),
-            ("read as UTF-16-LE, a guess; save it as UTF-8",),
-        ),
-        ("a.txt", "Müller".encode(), ()),
-        ("a.csv", "Müller;1200".encode("utf-16"), ()),
-        ("a.html", "<meta charset=cp1251><p>Срок".encode("cp1251"), ()),
-    ],
-)
-def test_encoding_that_only_the_bytes_tell_is_a_gap(
-    name: str, body: bytes, gaps: tuple[str, ...]
-) -> None:
-    assert gaps_of(read_pages(body, name)) == gaps
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_encoding_that_only_the_bytes_tell_is_a_gap(name: str) -> None:
+    body = "Złoty;Gęślą jaźń".encode("cp1250")
+
+    assert gaps_of(read_pages(body, name)) == ("read as Windows-1250, a guess; save it as UTF-8",)
 
 
 LEASE = (
