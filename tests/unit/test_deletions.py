@@ -307,28 +307,6 @@ def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(filled: 
     assert [each.is_open for each in receipts_of(filled)] == [True, False]
 
 
-def test_an_object_back_before_its_record_changed_supersedes_the_receipt(
-    indexed: Pipeline,
-) -> None:
-    kept = indexed.bucket.objects[KEY]
-    indexed.bucket.delete(KEY)
-
-    def crash(document: Document) -> None:
-        if document.status is DocumentStatus.DELETING:
-            raise ConnectionError
-
-    indexed.documents.before("save", crash)
-    with pytest.raises(ConnectionError):
-        indexed.deliver()
-    indexed.bucket.undelete(kept)
-    indexed.deliver()
-
-    (receipt,) = receipts_of(indexed)
-    assert receipt.superseded_at is not None
-    assert indexed.document().receipt_id is None
-    assert indexed.bucket.sidecar_attributes(KEY)["user_id"] == "alice"
-
-
 def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipeline) -> None:
     filled.bucket.delete(KEY)
 
@@ -338,21 +316,6 @@ def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipel
     (receipt,) = receipts_of(filled)
     assert receipt.superseded_at is not None
     assert filled.document().status is DocumentStatus.PENDING
-
-
-def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeline) -> None:
-    filled.delete()
-    filled.bucket.upload(KEY)
-    filled.documents.fails("save", ConnectionError(), times=1)
-    with pytest.raises(ConnectionError):
-        filled.deliver()
-
-    filled.delete()
-
-    newest, first = receipts_of(filled)
-    assert first.superseded_at is not None
-    assert newest.is_open
-    assert filled.document().receipt_id == newest.receipt_id
 
 
 def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:

@@ -423,19 +423,6 @@ def test_repeated_poll_after_a_lost_answer_settles_nothing_twice(pipeline: Pipel
     assert done.progress.outcome is RunOutcome.RELEASED
 
 
-def test_documents_of_a_broken_run_are_indexed_by_its_successor(pipeline: Pipeline) -> None:
-    drop(pipeline, 5)
-    broken = pipeline.work()
-
-    pipeline.broken_runs.record(broken.worklist_id, broken.epoch, "broken")
-    held = pipeline.book.read().grants
-    run = pipeline.execute()
-
-    assert held == ()
-    assert (run.epoch, run.progress.outcome) == (broken.epoch + 1, RunOutcome.RELEASED)
-    assert statuses(pipeline) == {"indexed"}
-
-
 def _die(error: Exception, *_: object, **__: object) -> None:
     raise error
 
@@ -506,10 +493,12 @@ def test_broken_replacement_says_that_the_version_before_is_gone(searched: Pipel
 
     looks = polls(searched, run)
     next(looks)  # for a second the version before still answers
+    meanwhile = searched.document().status
     searched.knowledge_base.forget()
     searched.go_on(run)
 
     failed = searched.document()
+    assert meanwhile is DocumentStatus.INDEXING
     assert indexed_at is not None
     assert (failed.status, failed.indexed_at) == (DocumentStatus.FAILED, None)
     assert failed.status_reason == (
@@ -528,15 +517,3 @@ def test_broken_replacement_says_that_the_version_before_still_answers(
     failed = searched.document()
     assert (failed.status, failed.indexed_at) == (DocumentStatus.FAILED, indexed_at)
     assert failed.status_reason == "the PDF is cut off; the version before it goes on answering"
-
-
-def test_broken_replacement_is_indexing_while_the_version_before_may_go(
-    searched: Pipeline,
-) -> None:
-    run = replaced(searched)
-
-    looks = polls(searched, run)
-    seen = [next(looks).progress.documents for _ in range(2)]
-
-    assert searched.document().status is DocumentStatus.INDEXING
-    assert {each.settled for each in seen} == {0}
