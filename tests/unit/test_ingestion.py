@@ -205,15 +205,6 @@ def test_a_document_changed_while_its_job_was_started_waits_for_the_next(jobs: P
     assert (jobs.document().status, run.progress.job_id) == (DocumentStatus.INDEXING, "JOB2")
 
 
-def test_document_added_while_a_job_is_started_stays_pending(jobs: Pipeline) -> None:
-    jobs.bedrock.before("start", lambda *_, **__: jobs.drop(OTHER), times=1)
-
-    jobs.work()
-
-    assert jobs.document().status is DocumentStatus.INDEXING
-    assert jobs.document(OTHER).status is DocumentStatus.PENDING
-
-
 def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs: Pipeline) -> None:
     jobs.bedrock.busy = Busy(why="ConflictException")
     run = jobs.execute(until="WaitForKnowledgeBase")
@@ -407,16 +398,6 @@ def test_catalog_without_open_work_leaves_unless_requested_again(shared: Pipelin
     assert run.progress.outcome is RunOutcome.RELEASED
     assert shared.document(late).status is DocumentStatus.INDEXED
     assert entries(shared) == set()
-
-
-def test_request_after_a_run_was_released_starts_another_run(shared: Pipeline) -> None:
-    shared.drop(KEY)
-    shared.leases.after("release", lambda *_, **__: shared.drop(BOB), times=1)
-
-    shared.execute(SHARED_WORKLIST)
-
-    assert f"{SHARED_WORKLIST}-2" in shared.executions.started
-    assert entries(shared) == {BOBS}
 
 
 def test_catalogs_of_a_knowledge_base_that_left_wait_for_its_return(shared: Pipeline) -> None:

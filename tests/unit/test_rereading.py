@@ -63,9 +63,16 @@ def library(indexed: Pipeline) -> Library:
 
 
 def test_text_of_an_older_reader_is_replaced_and_found_until_then(library: Library) -> None:
+    before = library.pipeline.document()
+    library.inspections.record(before.document_id, before.etag, Inspected(text_id="0" * 16))
+    library.pipeline.bucket.upload(KEY)  # the same file, dropped again
+
     found = library.reread()
 
     document = library.pipeline.document()
+    there = library.pipeline.bucket.version_of(KEY)
+    assert (document.etag, document.version_id) == there
+    assert library.inspections.found == {}, "an older result is not taken for the new one"
     assert (document.status, document.unread, document.is_unfinished) == ("pending", True, False)
     assert (document.text_id, document.text_tokens, document.attempts) == (None, None, 0)
     assert document.text_ids == {"0" * 16}, "a search shows what is indexed"
@@ -106,25 +113,6 @@ def test_a_repetition_after_a_crash_asks_again_and_changes_nothing(library: Libr
 
     assert library.pipeline.document() == before
     assert (again.again, library.asked.asked) == ((before,), [KEY])
-
-
-def test_the_record_waits_for_the_text_of_the_version_that_lies_there(library: Library) -> None:
-    library.pipeline.bucket.upload(KEY)  # the same file, dropped again
-
-    library.reread()
-
-    there = library.pipeline.bucket.version_of(KEY)
-    document = library.pipeline.document()
-    assert (document.etag, document.version_id) == there
-
-
-def test_a_result_of_an_older_reading_is_not_taken_for_the_new_one(library: Library) -> None:
-    document = library.pipeline.document()
-    library.inspections.record(document.document_id, document.etag, Inspected(text_id="0" * 16))
-
-    library.reread()
-
-    assert library.inspections.found == {}
 
 
 @pytest.mark.parametrize(
@@ -189,24 +177,6 @@ def test_a_file_that_is_gone_or_replaced_is_left_to_its_own_event(library: Libra
     assert [why for _, why in replaced.refused] == ["its file was replaced, and is read anyway"]
     assert [why for _, why in gone.refused] == ["its file is gone"]
     assert library.pipeline.document().text_id == "0" * 16
-
-
-def test_record_that_changes_meanwhile_is_judged_by_its_new_state(library: Library) -> None:
-    library.pipeline.documents.before(
-        "save", lambda _: library.change(status=DocumentStatus.DELETING, version=99), times=1
-    )
-
-    found = library.reread([DOCUMENT])
-
-    assert [why for _, why in found.refused] == ["it is being deleted"]
-
-
-def test_a_record_that_is_removed_meanwhile_is_refused(library: Library) -> None:
-    library.pipeline.documents.before("save", lambda _: library.pipeline.documents.lose())
-
-    found = library.reread([DOCUMENT])
-
-    assert [why for _, why in found.refused] == ["it has been removed meanwhile"]
 
 
 def test_unknown_documents_and_other_peoples_catalogs_are_not_found(library: Library) -> None:

@@ -95,16 +95,6 @@ def test_lease_released_during_a_request_is_taken(pipeline: Pipeline) -> None:
     assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
 
 
-def test_broken_run_reported_twice_gets_one_successor(pipeline: Pipeline) -> None:
-    pipeline.runs.ask(CATALOG)
-
-    for _ in range(3):
-        if lease := pipeline.runs.held_by(CATALOG, 1):
-            pipeline.runs.recover(lease)
-
-    assert names(pipeline) == [f"{CATALOG}-1", f"{CATALOG}-2"]
-
-
 def test_followers_of_broken_runs_wait_longer_each_time_up_to_an_hour(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
 
@@ -250,18 +240,6 @@ def requests(pipeline: Pipeline) -> int:
     return pipeline.leases.kept[CATALOG].requested
 
 
-def test_retried_document_waits_for_a_run_like_a_new_one(pipeline: Pipeline) -> None:
-    failed(pipeline, KEY)
-    asked_before = requests(pipeline)
-
-    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
-
-    document = pipeline.document()
-    assert (document.status, document.attempts) == (DocumentStatus.PENDING, 0)
-    assert retried.again == (document,)
-    assert requests(pipeline) == asked_before + 1
-
-
 def test_retry_refuses_a_rejected_file_with_the_reason(pipeline: Pipeline) -> None:
     pipeline.drop(REJECTED)
 
@@ -285,7 +263,8 @@ def test_a_retry_repeated_after_a_crash_asks_for_the_missing_run(pipeline: Pipel
     asked_before = requests(pipeline)
     pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
 
-    assert pipeline.document().status is DocumentStatus.PENDING
+    document = pipeline.document()
+    assert (document.status, document.attempts) == (DocumentStatus.PENDING, 0)
     assert requests(pipeline) == asked_before + 1
 
 
