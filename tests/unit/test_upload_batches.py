@@ -105,8 +105,13 @@ def saved(pipeline: Pipeline) -> list[list[str]]:
 def test_files_of_one_catalog_are_saved_together(
     pipeline: Pipeline, saved: list[list[str]]
 ) -> None:
+    sidecars = pipeline.bucket.sidecars
+    has_sidecar: list[bool] = []
+    pipeline.documents.before("save", lambda each: has_sidecar.append(each.s3_key in sidecars))
+
     found = dropped(pipeline, *KEYS, OTHER)
 
+    assert has_sidecar == [True] * 6, "it is there before its record"
     assert outcomes(found) == dict.fromkeys([*KEYS, OTHER], UploadOutcome.REGISTERED)
     assert sorted(map(len, saved)) == [1, 5]
     assert pipeline.catalogs.kept[CATALOG].document_count == 5
@@ -114,16 +119,6 @@ def test_files_of_one_catalog_are_saved_together(
     assert {pipeline.document(key).correlation_id for key in KEYS} == {
         f"event of {key}" for key in KEYS
     }
-
-
-def test_each_sidecar_is_there_before_its_record(pipeline: Pipeline) -> None:
-    seen: list[bool] = []
-    pipeline.documents.before("save", lambda each: seen.append(each.s3_key in sidecars))
-    sidecars = pipeline.bucket.sidecars
-
-    dropped(pipeline, *KEYS)
-
-    assert seen == [True] * 5
 
 
 def test_record_written_meanwhile_is_read_again_and_registered(pipeline: Pipeline) -> None:
