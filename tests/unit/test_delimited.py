@@ -5,7 +5,6 @@ import io
 
 import pytest
 
-from simulator.tests import files
 from stackroom.text.extraction import delimited, read_pages
 from stackroom.text.gaps import gaps_of
 
@@ -38,15 +37,6 @@ def test_sep_line_sets_the_delimiter_and_is_no_row() -> None:
     assert lines == ["town: Kiel, Lima; size: 1,2"] * 40
 
 
-def test_title_and_notes_above_a_csv_name_no_columns() -> None:
-    notes = "Vendors, as of May\nCreated:,2026-01-03,,\n\n"
-
-    lines = read(f"{notes}vendor,town,note,days\n" + "Ann,Kiel,late,5\n" * 40)
-
-    assert lines[:2] == ["Vendors\tas of May", "Created:\t2026-01-03"]
-    assert lines[2:] == ["vendor: Ann; town: Kiel; note: late; days: 5"] * 40
-
-
 def test_rows_with_too_few_or_too_many_cells_keep_them_all() -> None:
     lines = read("town,size,\nKiel\n,2,,extra,\n" + "Lima,3,\n" * 40)
 
@@ -62,17 +52,6 @@ def test_stray_quote_swallows_no_row(stray: str) -> None:
     assert len(lines) == 200
     assert lines[7].startswith("item: ")
     assert lines[8] == "item: pipe; count: 8; made of: steel"
-
-
-def test_every_row_of_broken_quoting_is_there() -> None:
-    lines = read(files.csv_with_broken_quoting().decode())
-
-    assert lines[0] == "| item | note | price |"
-    assert lines[2:] == [
-        '| lamp | "never closed | 12 |',
-        '| desk | a "wide" one | 340 |',
-        '| chair | ""fine" | 80 |',
-    ]
 
 
 @pytest.mark.parametrize(

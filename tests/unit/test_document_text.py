@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.tests import files
 from stackroom.text import document_text
 from stackroom.text.context_lines import without_context
 from stackroom.text.document_text import DocumentText, text_of
@@ -333,15 +332,3 @@ def test_text_over_the_limit_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch)
     assert 990 < len(text.markdown.encode()) <= 1_000
     assert text.places.text == normalise(without_context(text.markdown))
     assert [page for page, _ in text.places.pages] == [1, 2]
-
-
-def test_text_of_a_word_document_is_read_as_one() -> None:
-    body = files.word_of_xml(
-        '<w:document xmlns:w="urn:w"><w:body><w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>'
-        "<w:r><w:t>Leave</w:t></w:r></w:p><w:p><w:r><w:t>Ask.</w:t></w:r></w:p></w:body>"
-        "</w:document>"
-    )
-
-    text = text_of(read_pages(body, "a.docx"), "a.docx")
-
-    assert text.markdown == "## Leave\nAsk.\n"

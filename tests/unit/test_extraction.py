@@ -40,15 +40,6 @@ def test_a_pdf_is_read_page_by_page_blank_pages_included() -> None:
     )
 
 
-def test_a_docx_gives_paragraphs_and_its_tables() -> None:
-    body = files.word("On call", "Hand over at ten", table=[["Level", "Hours"], ["SEV1", "1"]])
-
-    lines = text_of(body, "rota.docx").splitlines()
-
-    assert lines[:2] == ["On call", "Hand over at ten"]
-    assert lines[2:] == ["| Level | Hours |", "|---|---|", "| SEV1 | 1 |"]
-
-
 def sized(*sizes: int) -> bytes:
     """An archive of members that say they unpack to so much."""
     body = io.BytesIO()
