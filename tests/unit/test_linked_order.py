@@ -52,16 +52,6 @@ def test_scores_of_one_model_decide_whatever_their_rank() -> None:
     assert answer.ordered_by == "score"
 
 
-def test_passages_left_out_for_room_are_those_that_score_less() -> None:
-    long = " and a day" * 100
-    both = base("A", [0.657, 0.406], more=long), base("B", [0.078, 0.069], more=long)
-
-    answer = search(*both, max_tokens=500, prioritize_by="similarity")
-
-    assert scores(answer)[:2] == [0.657, 0.406]
-    assert answer.omitted > 0
-
-
 @pytest.mark.parametrize(
     "other",
     [

@@ -46,16 +46,6 @@ def contents(answer: SearchAnswer) -> list[str]:
     return [result.content for result in answer.results]
 
 
-def test_caller_finds_only_their_own_passages(world: World) -> None:
-    world.kb.put("annual leave is 30 days", user_id="alice")
-    world.kb.put("annual leave is 12 days", user_id="bob")
-
-    answer = search(world.retrieval, ALICE)
-
-    assert contents(answer) == ["annual leave is 30 days"]
-    assert contents(search(world.retrieval, Caller("carol"))) == []
-
-
 def test_filter_is_held_against_the_types_of_the_callers_own_catalogs(world: World) -> None:
     world.catalogs.put("cat-1", "KB1")
     world.catalogs.record_attributes("cat-1", frozenset({"year:text"}))

@@ -207,17 +207,6 @@ def test_overflowing_passage_is_cut_and_later_ones_are_omitted() -> None:
     assert (selection.tokens, selection.omitted) == (450 + 145, 1)  # 578 characters are 145 tokens
 
 
-@pytest.mark.parametrize(("ends_at", "kept"), [(405, 405), (406, 397)])
-def test_the_mark_counts_and_the_text_ends_before_it(ends_at: int, kept: int) -> None:
-    opening = "x" * 396 + ". "
-    text = opening + "y" * (ends_at - len(opening) - 1) + ". Behind the room."
-
-    selection = fitted([text], 102)
-
-    assert contents(selection) == [text[:kept] + "..."]
-    assert selection.tokens == (102 if kept == 405 else 100)
-
-
 # Of 397 characters for 100 tokens: whole sentences of half of them or more, else words, else some
 # of a word.
 LONG = "Leave begins " + "when the office has agreed to it and " * 20 + "not before."

@@ -40,12 +40,6 @@ def test_fixed_filter_is_added_to_every_requested_filter(
     assert knowledge_base.filters == [whole]
 
 
-def test_a_fixed_filter_lets_nothing_else_be_found(knowledge_base: FakeKnowledgeBase) -> None:
-    found = Narrowed(knowledge_base, BERLIN).retrieve("leave", Has("city", "Rome"), 5)
-
-    assert found.passages == ()
-
-
 def test_a_question_that_a_guardrail_blocks_is_not_searched(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
