@@ -74,18 +74,3 @@ def test_text_replaced_by_a_rejected_file_is_deleted_on_eviction(world: Reconcil
 
     assert not world.document().lingering
     assert world.texts.kept == {}
-
-
-def test_texts_of_many_documents_are_compared_a_page_at_a_time(world: Reconciled) -> None:
-    keys = [f"alice/research/{number}.txt" for number in range(9)]
-    world.dropped_and_indexed(*keys)
-    for key in keys:
-        world.change(key, text_id="a" * 16)
-        world.keeps_text("a" * 16, key)
-    strays = {world.keeps_text("b" * 16, key) for key in keys[::2]}
-    world.clock.pass_by(QUARTER)
-
-    found = world.reconcile()
-
-    assert sorted(each.what for each in found) == sorted(each.key for each in strays)
-    assert len(world.texts.kept) == len(keys)

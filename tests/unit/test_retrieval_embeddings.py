@@ -171,13 +171,6 @@ def test_cached_vector_of_another_length_is_replaced() -> None:
     assert CachedEmbeddings(embeddings=Lengths(), cache=Odd()).embed("leave") == (5.0, 0.0)
 
 
-class OneVector:
-    provider, model, dimensions = "bedrock", "titan", 2
-
-    def embed(self, text: str) -> Vector:
-        return (0.6, 0.8)
-
-
 def embedding(embeddings: CachedEmbeddings) -> FakeKnowledgeBase:
     """A store that embeds the question itself."""
     store = FakeKnowledgeBase()
@@ -185,11 +178,6 @@ def embedding(embeddings: CachedEmbeddings) -> FakeKnowledgeBase:
     store.put("annual leave is 20 days", user_id="bob")
     store.before("retrieve", lambda query, *_, **__: embeddings.embed(query))
     return store
-
-
-@pytest.fixture
-def embeddings() -> CachedEmbeddings:
-    return CachedEmbeddings(embeddings=OneVector(), cache=MemoryEmbeddingCache())
 
 
 def of_gateway(knowledge_base: FakeKnowledgeBase, user_id: str) -> object:
@@ -220,25 +208,25 @@ def cached_of(response: dict[str, object]) -> object:
 
 
 def test_callers_of_the_gateways_tool_are_told_of_their_own_questions(
-    embeddings: CachedEmbeddings,
+    cached: CachedEmbeddings,
 ) -> None:
-    knowledge_base = embedding(embeddings)
+    knowledge_base = embedding(cached)
 
     answers = [of_gateway(knowledge_base, user) for user in ("alice", "alice", "bob", "bob")]
 
     assert answers == [False, True, False, True]
-    assert embeddings.tally.taken() == (3, 1)
+    assert cached.tally.taken() == (3, 1)
     assert of_gateway(FakeKnowledgeBase(), "alice") == "not told", "Bedrock embeds for this store"
 
 
 def test_callers_of_an_agents_tool_are_told_of_their_own_questions(
-    embeddings: CachedEmbeddings,
+    cached: CachedEmbeddings,
 ) -> None:
-    knowledge_base = embedding(embeddings)
+    knowledge_base = embedding(cached)
 
     answers = [of_agent(user, knowledge_base) for user in ("alice", "alice", "bob", None)]
 
     assert answers == [False, True, False, "not told"]
-    other = embedding(CachedEmbeddings(embeddings=OneVector(), cache=MemoryEmbeddingCache()))
+    other = embedding(CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache()))
     both = (knowledge_base, other, FakeKnowledgeBase())
     assert [of_agent("alice", *both) for _ in range(2)] == [False, True]

@@ -76,14 +76,6 @@ def test_withheld_file_is_not_tried_again_until_it_is_mended(withheld: Reading) 
     assert (mended.status, mended.illegible) == (DocumentStatus.INDEXED, None)
 
 
-def test_same_hidden_text_dropped_again_fails_again(withheld: Reading) -> None:
-    withheld.drop(HIDDEN, note="again")
-    run(withheld.pipeline)
-
-    assert withheld.document().status_reason == REASON
-    assert sent(withheld.pipeline) == []
-
-
 def test_withheld_file_whose_sidecar_was_lost_fails_again(withheld: Reading) -> None:
     withheld.pipeline.bucket.remove_sidecar(KEY)
     withheld.handle()
