@@ -318,6 +318,21 @@ def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipel
     assert filled.document().status is DocumentStatus.PENDING
 
 
+def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeline) -> None:
+    filled.delete()
+    filled.bucket.upload(KEY)
+    filled.documents.fails("save", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        filled.deliver()
+
+    filled.delete()
+
+    newest, first = receipts_of(filled)
+    assert first.superseded_at is not None
+    assert newest.is_open
+    assert filled.document().receipt_id == newest.receipt_id
+
+
 def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
     pipeline.drop(EXE)
     pipeline.documents.fails("remove", ConnectionError(), times=1)
