@@ -80,6 +80,8 @@ def test_bytes_are_counted_too(pipeline: Pipeline) -> None:
     assert pipeline.document(keys[3]).status_reason == (
         "Over the byte cap (8 of 10). Delete some, or ask an operator to raise it."
     )
+    noted = [(each.percent, int(each.used)) for each in pipeline.cap_book.noted.values()]
+    assert noted == [(80, 8), (100, 8)], "documents that wait mark it as reached"
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
@@ -95,18 +97,6 @@ def test_a_deletion_makes_room_at_once(pipeline: Pipeline, elsewhere: bool) -> N
 
     assert waiting(pipeline) == more[1:]
     assert pipeline.document(more[0]).status is DocumentStatus.INDEXED
-
-
-def test_document_dropped_again_keeps_its_place_under_the_cap(pipeline: Pipeline) -> None:
-    pipeline.cap_book.keep("alice", Caps(documents=2))
-    keys = drop(pipeline, 3)
-    go(pipeline)
-
-    pipeline.drop(keys[0], "another text")
-    go(pipeline)
-
-    assert waiting(pipeline) == keys[2:]
-    assert pipeline.document(keys[0]).status is DocumentStatus.INDEXED
 
 
 def test_document_that_outgrows_the_cap_waits_and_frees_no_room(pipeline: Pipeline) -> None:
@@ -448,16 +438,6 @@ def test_a_user_comes_to_a_part_of_a_cap_once_a_month(pipeline: Pipeline) -> Non
     assert first == near
     assert (near.user_id, near.month, near.percent, int(near.used)) == ("alice", "2026-02", 80, 4)
     assert (reached.percent, int(reached.used), int(reached.limit)) == (100, 5, 5)
-
-
-def test_waiting_documents_mark_the_cap_as_reached(pipeline: Pipeline) -> None:
-    pipeline.cap_book.keep("alice", Caps(bytes=9))
-    drop(pipeline, 3)  # of four bytes each
-
-    go(pipeline)
-
-    noted = [(each.percent, int(each.used)) for each in pipeline.cap_book.noted.values()]
-    assert noted == [(80, 8), (100, 8)]
 
 
 def test_document_larger_than_the_cap_is_reported_without_a_warning(pipeline: Pipeline) -> None:
