@@ -1,14 +1,10 @@
 """The documents that a question names."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
-
 import pytest
 
-from stackroom.errors import StoreUnavailable
 from stackroom.model.records import Catalog
-from stackroom.model.repositories import NamedDocument
 from stackroom.search.names import NamedDocuments, NameIndex, QuestionNames
+from tests.fakes.names import FakeNames
 from tests.fakes.pipeline import FakeCatalogs
 from tests.support.records import a_catalog
 
@@ -57,26 +53,6 @@ def test_question_that_names_many_documents_names_none() -> None:
     assert NameIndex((each, each) for each in files).named_in("reports of 2022") == []
 
 
-class Names:
-    """`NameLists` of one catalog, two a page."""
-
-    def __init__(self, *files: str) -> None:
-        self.files, self.asked, self.is_down = sorted(files), 0, False
-
-    def named(
-        self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
-    ) -> Sequence[NamedDocument]:
-        self.asked += 1
-        if self.is_down:
-            raise StoreUnavailable("Query", "InternalServerError")
-        behind = [each for each in self.files if each > after][:2]
-        at = datetime(2026, 1, 1, tzinfo=UTC)
-        return [
-            NamedDocument(document_id=f"{catalog_id}/{each}", filename=each, size=1, uploaded_at=at)
-            for each in behind
-        ]
-
-
 def catalogs_of(*catalogs: Catalog) -> FakeCatalogs:
     fake = FakeCatalogs()
     fake.kept = {each.catalog_id: each for each in catalogs}
@@ -84,7 +60,7 @@ def catalogs_of(*catalogs: Catalog) -> FakeCatalogs:
 
 
 def test_names_of_a_catalog_are_read_page_by_page_and_kept_for_a_while() -> None:
-    at, names = [0.0], Names(*FILES)
+    at, names = [0.0], FakeNames(*FILES)
     documents = NamedDocuments(names, catalogs_of(), seconds=60, now=lambda: at[0])
 
     first = documents.named_in("Best Buy in 2023", "alice", "cat-1")
@@ -99,14 +75,14 @@ def test_names_of_a_catalog_are_read_page_by_page_and_kept_for_a_while() -> None
 
 def test_names_are_those_of_the_user_s_own_catalogs() -> None:
     mine, yours = a_catalog(1, "alice"), a_catalog(2, "bob")
-    documents = NamedDocuments(Names(*FILES), catalogs_of(mine, yours))
+    documents = NamedDocuments(FakeNames(*FILES), catalogs_of(mine, yours))
 
     assert documents.named_in("Best Buy", "alice", None) == ["cat-alice-1/BESTBUY_2023_10K.pdf"]
     assert documents.named_in("Best Buy", "carol", None) == []
 
 
 def test_names_that_cannot_be_read_name_none() -> None:
-    names = Names(*FILES)
+    names = FakeNames(*FILES)
     documents = NamedDocuments(names, catalogs_of())
     names.is_down = True
 

@@ -1,6 +1,6 @@
 """Searching: which knowledge bases, whose passages, and what of them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Barrier
 
@@ -22,14 +22,14 @@ from stackroom.model.filters import AllOf, Filter, Has
 from stackroom.model.keys import TextName, catalog_id_of, document_id_of
 from stackroom.model.passages import Place, Retrieved
 from stackroom.model.records import STILL_ANSWERS, DocumentStatus
-from stackroom.model.repositories import DocumentNotes, NamedDocument
+from stackroom.model.repositories import DocumentNotes
 from stackroom.search.names import NamedDocuments
 from stackroom.search.results import SearchAnswer, success
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
-from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
-from tests.fakes.place_maps import FakePlaceMaps
-from tests.support.retrieval import ALICE, CountingCatalogs, World
+from tests.fakes.knowledge_base import FakeKnowledgeBase
+from tests.fakes.names import FakeNames
+from tests.support.retrieval import ALICE, World
 
 
 @pytest.fixture
@@ -425,41 +425,26 @@ BOB = Caller("bob", ("finance", "staff"))
 FINANCE = {"allowed_groups": ["finance", "board"]}
 
 
-@dataclass
-class Deployed:
-    """Two knowledge bases over which documents can be shared."""
-
-    catalogs: CountingCatalogs
-    first: FakeKnowledgeBase
-    second: FakeKnowledgeBase
-    sharing: bool = True
-
-    @property
-    def retrieval(self) -> Retrieval:
-        return Retrieval(
-            pool={"KB1": self.first, "KB2": self.second},
-            catalogs=self.catalogs,
-            documents=AllStaying(),
-            place_maps=FakePlaceMaps(),
-            sharing=self.sharing,
-        )
-
-
 @pytest.fixture
-def deployed() -> Deployed:
-    deployed = Deployed(CountingCatalogs(), FakeKnowledgeBase(), FakeKnowledgeBase())
-    deployed.catalogs.put("cat-bob", "KB1", user_id="bob")
-    return deployed
+def deployed() -> World:
+    """Two knowledge bases over which documents can be shared, and a catalog of Bob's in one."""
+    world = World()
+    world.pool["KB2"] = FakeKnowledgeBase()
+    world.catalogs.put("cat-bob", "KB1", user_id="bob")
+    world.retrieval = replace(world.retrieval, sharing=True)
+    return world
 
 
 def test_caller_finds_own_documents_and_those_shared_with_their_groups(
-    deployed: Deployed,
+    deployed: World,
 ) -> None:
-    deployed.first.put("own", user_id="bob", score=0.5)
-    deployed.first.put("alice's", attributes=FINANCE, score=0.9)
-    deployed.second.put("carol's", user_id="carol", attributes=FINANCE, score=0.7)
-    deployed.second.put("carol's other", user_id="carol", attributes={"allowed_groups": ["it"]})
-    deployed.second.put("carol's own", user_id="carol")
+    deployed.kb.put("own", user_id="bob", score=0.5)
+    deployed.kb.put("alice's", attributes=FINANCE, score=0.9)
+    deployed.pool["KB2"].put("carol's", user_id="carol", attributes=FINANCE, score=0.7)
+    deployed.pool["KB2"].put(
+        "carol's other", user_id="carol", attributes={"allowed_groups": ["it"]}
+    )
+    deployed.pool["KB2"].put("carol's own", user_id="carol")
 
     answer = search(deployed.retrieval, BOB)
     without_catalogs = search(deployed.retrieval, Caller("dora", ("finance",)))
@@ -472,26 +457,24 @@ def test_caller_finds_own_documents_and_those_shared_with_their_groups(
 
 
 def test_nothing_is_shared_if_disabled_or_with_a_caller_without_groups(
-    deployed: Deployed,
+    deployed: World,
 ) -> None:
-    deployed.sharing = False
-    deployed.first.put("alice's", attributes=FINANCE)
+    deployed.kb.put("alice's", attributes=FINANCE)
 
-    answer = search(deployed.retrieval, BOB)
-    deployed.sharing = True
+    answer = search(replace(deployed.retrieval, sharing=False), BOB)
     of_no_group = search(deployed.retrieval, Caller("bob"))
 
     for each in (answer, of_no_group):
         assert (contents(each), each.knowledge_bases) == ([], ("KB1",))
-    assert deployed.first.filters == [Has("user_id", "bob")] * 2
+    assert deployed.kb.filters == [Has("user_id", "bob")] * 2
 
 
 def test_named_catalog_must_be_the_callers_own_and_excludes_shared_ones(
-    deployed: Deployed,
+    deployed: World,
 ) -> None:
     deployed.catalogs.put("cat-1", "KB1")
-    deployed.first.put("alice's", attributes=FINANCE)
-    deployed.first.put("own", user_id="bob", catalog_id="cat-bob")
+    deployed.kb.put("alice's", attributes=FINANCE)
+    deployed.kb.put("own", user_id="bob", catalog_id="cat-bob")
 
     answer = search(deployed.retrieval, BOB, catalog_id="cat-bob")
     with pytest.raises(KnowledgeBaseNotFound) as shared:
@@ -499,17 +482,17 @@ def test_named_catalog_must_be_the_callers_own_and_excludes_shared_ones(
     with pytest.raises(KnowledgeBaseNotFound) as absent:
         search(deployed.retrieval, BOB, catalog_id="cat-nix")
 
-    assert (contents(answer), len(deployed.first.filters)) == (["own"], 1)
+    assert (contents(answer), len(deployed.kb.filters)) == (["own"], 1)
     assert str(shared.value).replace("cat-1", "cat-nix") == str(absent.value)
 
 
 def test_forged_share_of_anothers_document_is_withheld_and_counted_once(
-    deployed: Deployed, caplog: pytest.LogCaptureFixture
+    deployed: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     groups = tuple(f"group {n}" for n in range(6))
     forged = {"allowed_groups": list(groups)}
-    deployed.first.put("alice's", user_id="mallory", attributes=forged, key="alice/cat-1/plan.txt")
-    deployed.first.put("mallory's", user_id="mallory", attributes=forged)
+    deployed.kb.put("alice's", user_id="mallory", attributes=forged, key="alice/cat-1/plan.txt")
+    deployed.kb.put("mallory's", user_id="mallory", attributes=forged)
 
     answer = search(deployed.retrieval, Caller("bob", groups))
 
@@ -526,12 +509,12 @@ def throttle_others(_: str, asked: Filter | None, *__: object, **___: object) ->
 
 
 def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
-    deployed: Deployed,
+    deployed: World,
 ) -> None:
-    deployed.first.before("retrieve", throttle_others)
-    deployed.first.put("own", user_id="bob")
-    deployed.first.put("shared here", attributes=FINANCE)
-    deployed.second.put("shared there", attributes=FINANCE)
+    deployed.kb.before("retrieve", throttle_others)
+    deployed.kb.put("own", user_id="bob")
+    deployed.kb.put("shared here", attributes=FINANCE)
+    deployed.pool["KB2"].put("shared there", attributes=FINANCE)
 
     answer = search(deployed.retrieval, BOB)
 
@@ -541,36 +524,34 @@ def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
 
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
 def test_caller_without_a_valid_user_id_is_refused_despite_groups(
-    deployed: Deployed, nobody: str
+    deployed: World, nobody: str
 ) -> None:
     with pytest.raises(MissingIdentity):
         search(deployed.retrieval, Caller(nobody, ("finance",)))
 
-    assert (deployed.first.filters, deployed.catalogs.reads) == ([], 0)
+    assert (deployed.kb.filters, deployed.catalogs.reads) == ([], 0)
 
 
-class OneName:
-    """`NameLists` of one file."""
-
-    def named(
-        self, catalog_id: str, *, after: str = "", prefix: str = "", limit: int
-    ) -> list[NamedDocument]:
-        names = [] if after else ["AMZN_2023.pdf", "MSFT_2023.pdf"]
-        at = datetime(2026, 1, 1, tzinfo=UTC)
-        return [
-            NamedDocument(document_id=f"doc-{each}", filename=each, size=1, uploaded_at=at)
-            for each in names
-        ]
+def put_report(world: World, text: str, filename: str, score: float, user: str = "alice") -> None:
+    attributes = {"document_id": f"cat-1/{filename}"}
+    world.kb.put(
+        text,
+        user_id=user,
+        filename=filename,
+        score=score,
+        similarity=score,
+        attributes=attributes,
+    )
 
 
 def world_of_reports(world: World) -> Retrieval:
     """A hundred passages of one report are nearer to the question than any of the other."""
     world.catalogs.put("cat-1", "KB1")
     for number in range(100):
-        text = f"annual leave {number}"
-        world.kb.put(text, filename="AMZN_2023.pdf", score=0.9, similarity=0.9)
-    world.kb.put("annual leave of ours", filename="MSFT_2023.pdf", score=0.1, similarity=0.1)
-    return replace(world.retrieval, named=NamedDocuments(OneName(), world.catalogs))
+        put_report(world, f"annual leave {number}", "AMZN_2023.pdf", 0.9)
+    put_report(world, "annual leave of ours", "MSFT_2023.pdf", 0.1)
+    names = FakeNames("AMZN_2023.pdf", "MSFT_2023.pdf")
+    return replace(world.retrieval, named=NamedDocuments(names, world.catalogs))
 
 
 def test_document_named_in_the_question_is_searched_if_it_was_not_found(
@@ -588,7 +569,7 @@ def test_document_named_in_the_question_is_searched_if_it_was_not_found(
 
 def test_named_document_of_another_user_stays_hidden(world: World) -> None:
     retrieval = world_of_reports(world)
-    world.kb.put("secret leave", user_id="bob", filename="MSFT_2023.pdf", score=1, similarity=1)
+    put_report(world, "secret leave", "MSFT_2023.pdf", 1, user="bob")
 
     answer = search(retrieval, query="annual leave at MSFT", catalog_id="cat-1")
 
