@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.model.keys import Location
 from stackroom.model.records import Catalog, Document, DocumentStatus
 from stackroom.runs.bedrock_calls import DocumentDetail
 from stackroom.runs.by_job import reasons_by_uri
@@ -247,13 +248,21 @@ def knowledge_base() -> FakeKnowledgeBase:
     return FakeKnowledgeBase()
 
 
-def put(knowledge_base: FakeKnowledgeBase, user_id: str = PLACE.user_id, **source: Any) -> None:
+def put(
+    knowledge_base: FakeKnowledgeBase,
+    user_id: str = PLACE.user_id,
+    *,
+    text_id: str | None = None,
+    **source: Any,
+) -> None:
+    """Put a passage of the document, sent with its text's id if there is one."""
+    named = {} if text_id is None else {"text_id": text_id}
     knowledge_base.put(
         "report",
         user_id=user_id,
         catalog_id=CATALOG,
         filename=PLACE.filename,
-        attributes={"document_id": DOCUMENT_ID},
+        attributes={"document_id": DOCUMENT_ID, **named},
         **source,
     )
 
@@ -277,14 +286,7 @@ def found(knowledge_base: FakeKnowledgeBase) -> set[str]:
 def test_only_a_passage_of_the_text_on_record_proves_that_it_is_indexed(
     knowledge_base: FakeKnowledgeBase, *, sent: str | None, on_record: str | None, is_found: bool
 ) -> None:
-    knowledge_base.put(
-        "report",
-        user_id=PLACE.user_id,
-        catalog_id=CATALOG,
-        filename=PLACE.filename,
-        attributes={"document_id": DOCUMENT_ID, **({} if sent is None else {"text_id": sent})},
-        custom_id=DOCUMENT_ID,
-    )
+    put(knowledge_base, text_id=sent, custom_id=DOCUMENT_ID)
     check = SearchCheck(knowledge_base=lambda _: knowledge_base)
 
     indexed = document_at(KEY, text_id=on_record)
@@ -297,14 +299,7 @@ def test_only_a_passage_of_the_text_on_record_proves_that_it_is_indexed(
 def test_version_before_is_looked_for_by_the_text_that_was_indexed(
     knowledge_base: FakeKnowledgeBase,
 ) -> None:
-    knowledge_base.put(
-        "report",
-        user_id=PLACE.user_id,
-        catalog_id=CATALOG,
-        filename=PLACE.filename,
-        attributes={"document_id": DOCUMENT_ID, "text_id": "b" * 16},
-        custom_id=DOCUMENT_ID,
-    )
+    put(knowledge_base, text_id="b" * 16, custom_id=DOCUMENT_ID)
     investigation = Investigation(
         inspections=FakeInspectionResults(everything=True),
         search_check=SearchCheck(knowledge_base=lambda _: knowledge_base),
@@ -381,17 +376,20 @@ def of_many(knowledge_base: FakeKnowledgeBase, count: int) -> list[tuple[Catalog
             s3_prefix=place.prefix,
             knowledge_base_id="KB1",
         )
-        document = document_at(place.key)
-        knowledge_base.put(
-            "text",
-            user_id=place.user_id,
-            catalog_id=place.catalog_id,
-            filename=place.filename,
-            attributes={"document_id": place.document_id},
-            custom_id=place.document_id,
-        )
-        documents.append((catalog, document))
+        put_passage(knowledge_base, place)
+        documents.append((catalog, document_at(place.key)))
     return documents
+
+
+def put_passage(knowledge_base: FakeKnowledgeBase, place: Location) -> None:
+    knowledge_base.put(
+        "document",
+        user_id=place.user_id,
+        catalog_id=place.catalog_id,
+        filename=place.filename,
+        attributes={"document_id": place.document_id},
+        custom_id=place.document_id,
+    )
 
 
 def test_many_owners_documents_are_asked_for_at_once(knowledge_base: FakeKnowledgeBase) -> None:
@@ -406,16 +404,8 @@ def test_many_owners_documents_are_asked_for_at_once(knowledge_base: FakeKnowled
 
 def test_document_with_many_passages_hides_no_other(knowledge_base: FakeKnowledgeBase) -> None:
     documents = of_many(knowledge_base, 2)
-    loud = place_of("user-0/shelf/a.txt")
     for _ in range(100):
-        knowledge_base.put(
-            "document",
-            user_id=loud.user_id,
-            catalog_id=loud.catalog_id,
-            filename=loud.filename,
-            attributes={"document_id": loud.document_id},
-            custom_id=loud.document_id,
-        )
+        put_passage(knowledge_base, place_of("user-0/shelf/a.txt"))
 
     found = SearchCheck(knowledge_base=lambda _: knowledge_base).found(documents)
 
