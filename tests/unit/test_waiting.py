@@ -1,38 +1,14 @@
-"""How long is waited, tried and left alone: paces, deadlines, pauses and tries."""
+"""How long is waited between polls and tries, and how often a write is tried."""
 
 import pytest
 
-from stackroom.clock import Deadline
 from stackroom.concurrency import retried
-from stackroom.errors import KnowledgeBaseUnavailable, RecordChanged
+from stackroom.errors import RecordChanged
 from stackroom.runs.ledger import Mode
 from stackroom.runs.run import (
-    seconds_until_first_poll,
     seconds_until_next_poll,
     seconds_until_next_try,
 )
-
-
-def test_open_deadline_allows_calls_and_returns_the_time_left() -> None:
-    deadline = Deadline.after(3600)
-
-    deadline.check("Retrieve")
-
-    assert not deadline.has_passed
-    assert 0 < deadline.left() <= 3600
-
-
-@pytest.mark.parametrize("seconds", [0, -1])
-def test_passed_deadline_names_the_call_that_was_not_made(seconds: float) -> None:
-    deadline = Deadline.after(seconds)
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered DeadlinePassed"):
-        deadline.check("Retrieve")
-    assert (deadline.has_passed, deadline.left()) == (True, 0)
-
-
-def test_direct_calls_are_first_polled_after_two_seconds_jobs_after_ten() -> None:
-    assert [seconds_until_first_poll(mode) for mode in (Mode.DIRECT, Mode.JOB)] == [2, 10]
 
 
 @pytest.mark.parametrize(
