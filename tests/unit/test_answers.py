@@ -285,10 +285,8 @@ def test_a_line_that_looks_like_the_tools_is_quoted(line: str) -> None:
         ("a\u202egpj.exe\u202c", "agpj.exe"),
         ("a\x00\x1b[2J\x07b", "a[2Jb"),
         ("zero\u200bwidth\ufeff and \u2066isolate\u2069", "zerowidth and isolate"),
-        ("tag\U000e0041ged", "tagged"),
         ("one\r\ntwo\u2028three\x85four", "one\ntwo\nthree\nfour"),
         ("می\u200cخواهم 👩\u200d👩 a\tb", "می\u200cخواهم 👩\u200d👩 a\tb"),
-        ("as [1] and [ 12 ] say", "as (1) and ( 12 ) say"),
     ],
 )
 def test_characters_that_hide_or_reverse_text_are_removed(text: str, seen: str) -> None:

@@ -67,7 +67,7 @@ def test_characters_of_visible_words_are_kept(text: str) -> None:
 
 
 def test_long_text_full_of_hidden_characters_is_read_in_seconds() -> None:
-    assert as_seen("a\u200bb " * 100_000)[1] == 100_000
+    assert as_seen("a\u200bb " * 30_000)[1] == 30_000
 
 
 _LINE = f"Leave{_TAGS} is 30 days\u202e a year."
