@@ -104,8 +104,14 @@ def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) ->
     assert seen.eta_seconds == 2 * JOB + JOB  # two ahead of its own
 
 
-def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None:
+@pytest.mark.parametrize(("more", "calls"), [(0, 1), (25, 3)])
+def test_catalogs_of_a_shared_data_source_take_turns(
+    pipeline: Pipeline, more: int, calls: int
+) -> None:
+    for number in range(more):
+        pipeline.drop(f"alice/research/{number}.txt")
     pipeline.catalogs.place(CATALOG, SHARED)
+    pipeline.runs.ask(SHARED_WORKLIST)
     alone = estimated(pipeline)
     for number in range(30):
         pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
@@ -114,8 +120,8 @@ def test_catalogs_of_a_shared_data_source_take_turns(pipeline: Pipeline) -> None
 
     assert (alone.queue_position, among.queue_position) == (None, None)
     assert alone.eta_seconds == BEGINS + CALL
-    # 30 calls, 10 at a time, of which its own is the last
-    assert among.eta_seconds == BEGINS + 3 * CALL
+    # Of 30 calls, ten at a time, its own is the last; so with each call of its own.
+    assert among.eta_seconds == BEGINS + calls * 3 * CALL
 
 
 def test_document_that_no_run_is_at_is_not_about_to_begin(pipeline: Pipeline) -> None:
@@ -129,19 +135,6 @@ def test_document_that_no_run_is_at_is_not_about_to_begin(pipeline: Pipeline) ->
 
     assert at_once.stage is DocumentStage.BEGINNING
     assert (seen.stage, seen.eta_seconds) == (DocumentStage.LEFT, None)
-
-
-def test_documents_beyond_one_call_wait_for_more_turns(pipeline: Pipeline) -> None:
-    for number in range(25):
-        pipeline.drop(f"alice/research/{number}.txt")
-    pipeline.catalogs.place(CATALOG, SHARED)
-    pipeline.runs.ask(SHARED_WORKLIST)
-    for number in range(30):
-        pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
-
-    seen = estimated(pipeline)
-
-    assert seen.eta_seconds == BEGINS + 3 * 3 * CALL  # three of its own, with others' between
 
 
 def test_documents_beyond_the_concurrent_calls_wait_for_those_before(pipeline: Pipeline) -> None:
