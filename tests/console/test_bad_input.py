@@ -76,6 +76,7 @@ FIELDS: Mapping[tuple[str, str], Mapping[str, Field]] = {
     ("POST", "/ask"): {
         "query": Text(good="Why?", longest=1000),
         "most": Number(good=5, least=1, most=20, may_be_empty=True),
+        "threshold": Number(good=0.5, least=0, most=1, is_whole=False, may_be_empty=True),
     },
     ("POST", "/ask/threshold"): {"threshold": _LINK["defaultMinScore"]},
     ("POST", "/theme"): {"theme": Text(good="dark", longest=len("system"))},

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws import session
+from stackroom_agents.user_agents import chats
 from stackroom_agents.user_agents.agent_run import (
     AgentRun,
     Draft,
@@ -20,8 +21,6 @@ from stackroom_console.console import Console
 from tests.console.browser import Browser
 from tests.console.things import AGENT, new_catalog
 from tests.support.records import NOW
-
-HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
@@ -121,25 +120,6 @@ def test_api_run_joins_a_conversation_only_with_its_id(
     )
 
 
-def test_a_conversation_goes_on_from_its_first_question(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent, "What is planned?\r\nAnd when?")
-    first = run_of(alice, path)
-    answer(console, first, "A quay.")
-
-    second = alice.post(path, message="How long is it?")
-    shown = alice.get(path).text
-
-    assert re.fullmatch(rf"/agents/{agent}/chat/chat-[0-9a-f]{{27}}", path)
-    assert second.headers["location"] == f"{path}#newest"
-    assert "What is planned?\nAnd when?" in shown
-    assert shown.index("A quay.") < shown.index("How long is it?")
-    assert "<bdi>What is planned? And when?</bdi></h1>" in shown
-    listed = alice.get(f"/agents/{agent}/chat").text
-    assert f'href="{path}#newest"' in listed
-
-
 def test_run_shows_its_progress_before_there_is_an_answer(
     alice: Browser, console: Console, agent: str
 ) -> None:
@@ -204,26 +184,6 @@ def test_an_answer_grows_and_what_has_not_changed_is_not_sent_again(
 
 def watched(page: str) -> str:
     return str(re.findall(r'data-watch hx-get="(.*?)"', page)[0]).replace("&amp;", "&")
-
-
-def test_stopped_run_is_cancelled_at_once_and_shows_what_was_written(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent)
-    run = run_of(alice, path)
-    write(console, run)
-    console.services.agent_run_book.keep_draft("alice", run, Draft(steps=0, text="Half an"))
-    before = alice.get(path).text
-
-    stopped = alice.post(f"/runs/{run}/cancel")
-
-    after = alice.get(path).text
-    assert f"/runs/{run}/cancel" in before
-    assert stopped.headers["location"] == path
-    assert "Half an" in after
-    assert "You stopped this answer." in after
-    assert f"/runs/{run}/cancel" not in after
-    assert alice.get(f"/api/runs/{run}").json()["data"]["run"]["state"] == "cancelled"
 
 
 def test_failed_run_shows_its_partial_answer_with_sources(
@@ -319,34 +279,6 @@ def test_cited_passage_is_folded_to_the_sentence_that_the_answer_uses(
     }
 
 
-def test_cached_question_embedding_is_not_mentioned_in_the_chat(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    """
-    The cache holds the question's vector, which is of no interest to the reader of the answer.
-    """
-    path = begin(alice, agent)
-    answer(console, run_of(alice, path), "Thirty.", found(passage(), is_cached=True))
-
-    assert "cached" not in alice.get(path).text
-
-
-def test_hostile_text_in_a_conversation_is_escaped(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent, HOSTILE)
-    run = run_of(alice, path)
-    hostile = passage(f"Leave. {HOSTILE}", filename=f"{HOSTILE}.pdf")
-    said = ModelStep(text=HOSTILE, at=NOW, seconds=1, input_tokens=1, output_tokens=1)
-    answer(console, run, f"[x](javascript:alert(1)) {HOSTILE}", said, found(hostile, query=HOSTILE))
-    alice.post(f"{path}/rename", title=HOSTILE)
-
-    pages = [alice.get(f"{path}{each}").text for each in ("", "/rename", "/delete")]
-
-    assert [each for each in pages if HOSTILE in each or 'href="javascript' in each] == []
-    assert all("&lt;img src=x onerror=alert(1)&gt;" in each for each in pages)
-
-
 def test_conversation_marks_the_turns_that_the_agent_has_forgotten(
     alice: Browser, console: Console, agent: str
 ) -> None:
@@ -360,57 +292,6 @@ def test_conversation_marks_the_turns_that_the_agent_has_forgotten(
     shown = alice.get(path).text
     line = shown.index("The agent no longer remembers what is above")
     assert shown.rindex("First?") < line < shown.index("Second?")
-
-
-def test_a_conversation_is_renamed_and_deleted_with_its_answers(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent)
-    run = run_of(alice, path)
-    answer(console, run, "A quay.")
-
-    alice.post(f"{path}/rename", title=" Plans ")
-    renamed = alice.get(path).text
-    asked = alice.get(f"{path}/delete").text
-    deleted = alice.post(f"{path}/delete")
-
-    assert "<bdi>Plans</bdi></h1>" in renamed
-    assert "will be deleted with its 1 question" in asked
-    assert deleted.headers["location"] == f"/agents/{agent}/chat"
-    assert [alice.get(each).status_code for each in (path, f"/api/runs/{run}")] == [404, 404]
-    assert path not in alice.get(f"/agents/{agent}/chat").text
-
-
-def test_nobody_reads_or_asks_in_another_users_conversation(
-    alice: Browser, bob: Browser, agent: str
-) -> None:
-    path = begin(alice, agent, "My secret plan")
-    own = str(bob.call("POST", "/api/agents", AGENT).json()["data"]["agent"]["id"])
-    chat = path.rpartition("/")[2]
-
-    tried = [
-        bob.get(path),
-        bob.get(f"/agents/{own}/chat/{chat}"),
-        bob.part(f"/agents/{own}/chat/{chat}/part?run={run_of(alice, path)}"),
-        bob.post(f"/agents/{own}/chat/{chat}", message="And mine?"),
-        bob.post(f"/agents/{own}/chat/{chat}/delete"),
-        start(bob, own, conversationId=chat),
-    ]
-
-    assert {each.status_code for each in tried} == {404}
-    assert "My secret plan" in alice.get(path).text
-
-
-def test_agent_is_deleted_with_its_conversations(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent)
-    run = run_of(alice, path)
-
-    alice.post(f"/agents/{agent}/delete")
-
-    assert [alice.get(each).status_code for each in (path, f"/api/runs/{run}")] == [404, 404]
-    assert list(console.services.chat_book.of_agent("alice", agent)) == []
 
 
 def test_single_questions_of_programs_and_of_before_are_shown_apart(
@@ -431,37 +312,20 @@ def test_single_questions_of_programs_and_of_before_are_shown_apart(
 
 
 def test_a_long_conversation_opens_at_its_newest_and_leads_back(
-    alice: Browser, console: Console, agent: str
+    alice: Browser, console: Console, agent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(chats, "MOST_SHOWN", 2)
     path = begin(alice, agent, "Question 0.")
-    for number in range(1, 32):
+    for number in range(1, 4):
         answer(console, run_of(alice, path), "Yes.")
         alice.post(path, message=f"Question {number}.")
 
     newest = alice.get(path).text
-    assert "Question 31." in newest
+    assert "Question 3." in newest
     assert "Question 1." not in newest.partition('id="runs"')[2]
 
     before = re.findall(r'href="(\?before=.*?)"', newest)[0]
     earlier = alice.get(f"{path}{before}").text
 
     assert "Question 1." in earlier.partition('id="runs"')[2]
-    assert "Question 31." not in earlier
-
-
-def test_feedback_on_an_answer_keeps_a_test_question(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent)
-    run = run_of(alice, path)
-    answer(console, run, "A quay.")
-
-    told = alice.post(f"/runs/{run}/feedback", verdict="kept", note="Which one?")
-
-    assert "Kept as a test question." in told.text
-    [feedback] = console.services.feedback.of_user("alice")
-    assert (feedback.verdict, feedback.question, feedback.note) == (
-        "kept",
-        "What is planned?",
-        "Which one?",
-    )
+    assert "Question 3." not in earlier
