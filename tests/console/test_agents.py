@@ -215,24 +215,6 @@ def test_linked_knowledge_base_is_shown_as_linked_without_an_add_button(
     assert 'aria-label="Quick Add Letters"' in rows[other]
 
 
-def test_knowledge_bases_are_searched_by_name_in_the_dialog(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    for number in range(6):
-        console.services.creation.create("alice", f"Letters {number}")
-    path = f"/agents/{agent}/knowledge-bases"
-
-    listed = alice.part(path).text
-    found = alice.get(f"{path}?search=LETTERS%205").text
-    none = alice.get(f"{path}?search=%3Cb%3E").text
-
-    head = listed.partition("</header>")[0]
-    assert 'type="search"' in head
-    assert "data-problems" in head
-    assert re.findall(r'aria-label="Quick Add (.*?)"', found) == ["Letters 5"]
-    assert "No knowledge base has <bdi><strong>&lt;b&gt;</strong></bdi> in its name." in none
-
-
 def test_form_is_refused_for_what_was_typed_and_for_a_change_meanwhile(alice: Browser) -> None:
     typed = {"name": "Planner", "model": "second.model-v1:0"}
     path = make(alice, **typed)
@@ -247,29 +229,6 @@ def test_form_is_refused_for_what_was_typed_and_for_a_change_meanwhile(alice: Br
     assert "was changed in another window" in meanwhile.text
     gone = path[:-1] + ("a" if path.endswith("b") else "b")
     assert alice.post(gone, **typed).status_code == 404
-
-
-def test_agent_is_tried_beside_its_form_without_appearing_among_chats(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = f"/agents/{agent}"
-    before = alice.get(path).text
-    asked = alice.post(f"{path}/test", message="What is planned?\r\nAnd when?")
-    shown = alice.get(path).text
-    chat = console.services.chats.test_of("alice", agent)
-    busy = alice.post(f"{path}/test", message="And then?")
-    listed = console.services.chats.of_agent("alice", agent)
-    over = alice.post(f"{path}/test/over")
-
-    assert "What is planned?" not in before
-    assert asked.headers["location"] == f"{path}#newest"
-    assert over.headers["location"] == f"{path}#test"
-    assert "What is planned?\nAnd when?" in shown
-    assert chat is not None
-    assert listed == []
-    assert busy.status_code == 409
-    assert "What is planned?" not in alice.get(path).text
-    assert console.services.chats.test_of("alice", agent) is None
 
 
 def test_a_knowledge_base_is_drawn_as_a_database_purple_on_its_card(

@@ -168,41 +168,6 @@ def test_passages_come_anew_once_it_is_settled_and_not_before(
     assert passages(alice.part(address).text) != []
 
 
-def test_its_history_is_that_of_its_events(
-    alice: Browser, pipeline: Pipeline, console: Console
-) -> None:
-    catalog = new_catalog(alice)
-    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
-    other = dropped(pipeline, "alice", catalog, "b.txt")
-    records = [
-        each
-        for name in ("a.txt", "b.txt")
-        if (each := pipeline.document(f"alice/{catalog}/{name}")) is not None
-    ]
-    told = [
-        change_of(None, each, event_id=each.document_id, at=each.updated_at) for each in records
-    ]
-    console.services.events.append("alice", filter(None, told))
-
-    text = alice.get(f"/catalogs/{catalog}/documents/{document}").text
-    others = alice.get(f"/catalogs/{catalog}/documents/{other}").text
-
-    assert re.findall(r"</time> <bdi>(.*?)</bdi>", text) == ["Searchable"]
-    assert re.findall(r"</time> <bdi>(.*?)</bdi>", others) == ["Pending"]
-
-
-def test_a_pdf_is_shown_beside_its_passages_from_the_buckets_origin(
-    alice: Browser, pipeline: Pipeline, console: Console
-) -> None:
-    catalog = new_catalog(alice)
-    document = dropped(pipeline, "alice", catalog, "plan.pdf", "%PDF-1.7")
-
-    answer = alice.get(f"/catalogs/{catalog}/documents/{document}")
-
-    assert f'data-preview="/catalogs/{catalog}/documents/{document}/file"' in answer.text
-    assert f"frame-src 'self' {console.uploads};" in answer.headers["content-security-policy"]
-
-
 def test_the_page_stays_useful_when_the_store_does_not_answer(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, console: Console
 ) -> None:
@@ -231,14 +196,3 @@ def test_document_being_deleted_shows_its_receipt_and_no_text(
     assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
     assert "This document is being deleted" in page.text
     assert session.client("s3").list_objects_v2(Bucket=BUCKET, Prefix="alice/")["KeyCount"] == 0
-
-
-def test_page_of_a_deleted_document_says_that_it_is_gone(alice: Browser) -> None:
-    gone = "doc-" + "0" * 24
-
-    answer = alice.get(f"/catalogs/{new_catalog(alice)}/documents/{gone}")
-
-    assert answer.status_code == 404
-    told = read(answer.text.partition("<main")[2])
-    assert "Document not found It may have been deleted." in told
-    assert gone not in told

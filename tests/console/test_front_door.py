@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,7 +15,6 @@ from stackroom.aws import session
 from stackroom.model.records import DocumentStatus
 from stackroom_console.app import console_app
 from stackroom_console.console import Console
-from stackroom_console.pages.sample_catalog import questions_of
 from tests.aws.stores import BUCKET
 from tests.console.browser import URL, Browser
 from tests.console.conftest import MCP_URL, NewBrowser
@@ -57,22 +55,6 @@ def test_sample_is_ingested_like_any_file_and_only_once(
         pipeline.arrive(each["Key"])
     documents = console.services.listing.documents_of("alice", catalog_id).documents
     assert {each.status for each in documents} == {DocumentStatus.PENDING}
-
-
-def test_the_sample_has_questions_to_try_and_no_other_catalog_has(
-    alice: Browser, console: Console
-) -> None:
-    path = alice.post("/catalogs/sample").headers["location"]
-    other = new_catalog(alice)
-
-    page = alice.get(path).text
-    offered = [unescape(each) for each in re.findall(r'href="(/ask\?[^"]+q=[^"]+)"', page)]
-
-    sample = console.services.listing.catalogs_of("alice").catalogs[0]
-    assert [dict(parse_qsl(urlsplit(each).query))["q"] for each in offered] == list(
-        questions_of(sample)
-    )
-    assert "Questions to try" not in alice.get(f"/catalogs/{other}").text
 
 
 def test_a_catalog_of_ones_own_that_has_the_name_gets_no_sample(alice: Browser) -> None:

@@ -17,7 +17,6 @@ from stackroom.aws import session
 from stackroom.catalogs import metering
 from stackroom.model.caps import Caps
 from stackroom.model.usage import NO_CATALOG, Used
-from stackroom.runs.lease import RunExecution
 from stackroom_console.console import Console
 from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION
@@ -107,21 +106,6 @@ def test_operations_page_shows_failures_first_then_backlog_and_runs(
     assert "Waits." not in text
     assert "Fails." not in text
     assert "stackroom status --user NAME" in shown
-
-
-def test_operators_are_led_to_documents_of_their_own(
-    new_browser: NewBrowser, pipeline: Pipeline, board: Any
-) -> None:
-    """An operator who drops what fails used to be shown an id, and no way to the file."""
-    browser = new_browser()
-    browser.sign_in("olga", "operators")
-    mine = new_catalog(browser, "Mine")
-    document = dropped(pipeline, "olga", mine, "<b>mine</b>.exe", "Fails.")
-
-    text = browser.get("/operations").text
-
-    link = f'<a href="/catalogs/{mine}/documents/{document}"><bdi>&lt;b&gt;mine&lt;/b&gt;.exe</bdi>'
-    assert link in text
 
 
 def test_run_links_to_its_execution_and_shows_its_state(
@@ -287,18 +271,3 @@ def test_commands_pause_and_retry_ingestion_of_this_deployment(
         "stackroom --deployment prod retry --user NAME",
         "stackroom --deployment prod reconcile",
     ]
-
-
-def test_run_that_failed_is_the_one_whose_log_is_printed(
-    olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
-) -> None:
-    dropped(pipeline, "alice", new_catalog(alice, "Research"), "a.txt", "Waits.")
-    overview = console.services.operations.overview()
-    [run] = overview.runs or ()
-    failed = replace(run, name="other-1", arn=f"{run.arn}-other", status="FAILED")
-
-    def inspected(*runs: RunExecution) -> str:
-        return operations_page.shown_to("olga", console, replace(overview, runs=runs)).inspected.arn
-
-    assert inspected(run) == run.arn
-    assert inspected(run, failed) == failed.arn

@@ -196,7 +196,7 @@ class Retrieval:
         index = index_of(self.store, home["id"])
         if index is None:
             raise rules.VECTOR_INDEX_MISSING.broken()
-        denied = refusal_of_role(self.store, knowledge_base_id, "QueryVectors", "GetVectors")
+        denied = refusal_of_role(self.store, home["id"], "QueryVectors", "GetVectors")
         if denied is not None:
             raise denied
         search = configuration.get("vectorSearchConfiguration") or {}
