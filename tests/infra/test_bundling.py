@@ -1,6 +1,5 @@
 """The zips of the functions, and the scripts of infra/ that make runs by their paths."""
 
-import json
 import re
 import subprocess
 import sys
@@ -44,13 +43,6 @@ def test_bundle_has_every_botocore_service_that_the_product_calls() -> None:
 
     assert called
     assert {ALIASES.get(name, name) for name in called} <= bundling.SERVICES
-
-
-def test_cdk_json_bundles_for_the_cli() -> None:
-    shared = json.loads((bundling.ROOT / "cdk.json").read_text("utf-8"))
-
-    assert shared["context"]["bundling"] == "full"
-    assert shared["app"] == ".venv/bin/python infra/app.py"
 
 
 @pytest.mark.parametrize("script", ["purge.py", "limits.py"])

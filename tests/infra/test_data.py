@@ -69,36 +69,6 @@ def test_browser_uploads_are_allowed_from_the_console_and_named_origins(
     assert custom["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
 
 
-@pytest.mark.parametrize(
-    ("name", "keys", "index", "projected"),
-    [
-        ("Catalogs", ["catalog_id", "sk"], ("user_id-index", "user_id"), "KEYS_ONLY"),
-        ("Control", ["pk", "sk"], ("live-index", "live", "until"), "ALL"),
-    ],
-)
-def test_table_is_on_demand_encrypted_recoverable_and_indexed(
-    assembly: Assembly,
-    name: str,
-    keys: list[str],
-    *,
-    index: tuple[str, ...],
-    projected: str,
-) -> None:
-    table = assembly.one("data", "AWS::DynamoDB::GlobalTable", name).properties
-
-    [replica] = table["Replicas"]
-    found = table["GlobalSecondaryIndexes"][0]
-
-    assert [each["AttributeName"] for each in table["KeySchema"]] == keys
-    assert table["BillingMode"] == "PAY_PER_REQUEST"
-    assert table["SSESpecification"]["SSEEnabled"] is True
-    assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    index_keys = [each["AttributeName"] for each in found["KeySchema"]]
-    assert (found["IndexName"], *index_keys) == index
-    assert found["Projection"]["ProjectionType"] == projected
-    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
-
-
 def test_name_index_projects_nothing_that_changes_during_ingestion(
     assembly: Assembly,
 ) -> None:

@@ -47,23 +47,6 @@ def test_client_may_name_the_gateway_url_as_its_resource(assembly: Assembly) -> 
     assert accepted == f"https://stackroom-*{suffix}"
 
 
-def test_gateway_client_uses_authorization_code_without_a_secret(assembly: Assembly) -> None:
-    client = assembly.one("gateway", "AWS::Cognito::UserPoolClient").properties
-    domain = assembly.one("gateway", "AWS::Cognito::UserPoolDomain").properties
-    style = assembly.one("gateway", "AWS::Cognito::ManagedLoginBranding").properties
-
-    assert client["AllowedOAuthFlows"] == ["code"]
-    assert client["AllowedOAuthFlowsUserPoolClient"] is True
-    assert client["AllowedOAuthScopes"] == ["openid", "email", "phone", "profile"]
-    assert client["CallbackURLs"] == ["http://localhost:8976/callback"]
-    assert client["GenerateSecret"] is False
-    assert client["EnableTokenRevocation"] is True
-    assert client["PreventUserExistenceErrors"] == "ENABLED"
-    assert "ALLOW_USER_PASSWORD_AUTH" not in client["ExplicitAuthFlows"]
-    assert domain["UserPoolId"] == style["UserPoolId"] == client["UserPoolId"]
-    assert domain["ManagedLoginVersion"] == 2
-
-
 def test_rotating_clients_lack_the_refresh_token_flow(
     assembly: Assembly, customised: Assembly
 ) -> None:

@@ -15,7 +15,7 @@ from stackroom.app.function_settings import Pool
 from stackroom.model.records import CatalogDataSources
 from stackroom_constructs.created_knowledge_base import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
-from tests.infra.synthesis import NOVA, VECTORS, deployment
+from tests.infra.synthesis import NOVA, deployment
 
 STACK = "knowledge-base"
 SEARCH_INDEX = "Custom::SearchIndex"
@@ -25,59 +25,6 @@ TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0
 @pytest.fixture
 def hierarchical() -> Assembly:
     return deployment("hierarchical")
-
-
-def test_knowledge_base_has_one_embedding_model_and_custom_data_source(
-    assembly: Assembly,
-) -> None:
-    knowledge_base = assembly.one(STACK, "AWS::Bedrock::KnowledgeBase").properties
-    index = assembly.one(STACK, "AWS::S3Vectors::Index").properties
-    source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
-
-    vectors = knowledge_base["KnowledgeBaseConfiguration"]["VectorKnowledgeBaseConfiguration"]
-    embedding = vectors["EmbeddingModelConfiguration"]["BedrockEmbeddingModelConfiguration"]
-
-    assert embedding["Dimensions"] == index["Dimension"] == 1024
-    assert vectors["EmbeddingModelArn"] == TITAN
-    assert knowledge_base["Tags"] == {"mcp-multirag-kb": "true"}
-    assert source == {
-        "KnowledgeBaseId": "KnowledgeBase1.KnowledgeBaseId",
-        "Name": "shared",
-        "Description": "Documents of catalogs without a data source of their own.",
-        "DataSourceConfiguration": {"Type": "CUSTOM"},
-        "DataDeletionPolicy": "DELETE",
-    }
-
-
-def test_ingestion_role_may_embed_read_documents_and_write_the_index(
-    assembly: Assembly,
-) -> None:
-    role = assembly.one(STACK, "AWS::IAM::Role", "Role1").properties
-    here = {"StringEquals": {"aws:ResourceAccount": "{account}"}}
-    documents = "arn:aws:s3:::stackroom-kb-docs-{account}-{region}"
-
-    [trust] = role["AssumeRolePolicyDocument"]["Statement"]
-    [policy] = role["Policies"]
-
-    assert trust["Principal"] == {"Service": "bedrock.amazonaws.com"}
-    assert trust["Condition"] == {
-        "StringEquals": {"aws:SourceAccount": "{account}"},
-        "ArnLike": {"aws:SourceArn": "arn:aws:bedrock:{region}:{account}:knowledge-base/*"},
-    }
-    # With another name, CloudFormation would create a second policy besides the deployed one.
-    assert policy["PolicyName"] == "Ingestion"
-    *others, of_index = policy["PolicyDocument"]["Statement"]
-    assert [(each["Action"], each["Resource"], each.get("Condition")) for each in others] == [
-        ("bedrock:InvokeModel", TITAN, None),
-        ("s3:ListBucket", documents, here),
-        ("s3:GetObject", f"{documents}/*", here),
-    ]
-    assert of_index["Resource"] == f"{VECTORS}/index/Index1"
-    on_vectors = ("Delete", "Get", "List", "Put", "Query")
-    assert set(of_index["Action"]) == {
-        "s3vectors:GetIndex",
-        *(f"s3vectors:{does}Vectors" for does in on_vectors),
-    }
 
 
 def test_pool_names_the_catalogs_data_sources_unless_default(
@@ -162,13 +109,6 @@ def test_languages_are_those_of_s3_vectors() -> None:
 
     assert set(_LANGUAGES) == {*known, "none"}
     assert "s3vectors" in SERVICES
-
-
-def test_default_chunking_is_left_to_bedrock(assembly: Assembly) -> None:
-    source = assembly.one(STACK, "AWS::Bedrock::DataSource").properties
-
-    assert "VectorIngestionConfiguration" not in source
-    assert "VECTOR_INGESTION" not in assembly.variables("ingest")
 
 
 def test_catalogs_data_sources_ingest_like_the_shared_one(

@@ -20,18 +20,6 @@ def managed() -> Assembly:
     return deployment("managed")
 
 
-def test_managed_knowledge_base_stores_and_embeds_by_itself(managed: Assembly) -> None:
-    knowledge_base = managed.one("knowledge-base", "AWS::Bedrock::KnowledgeBase").properties
-
-    assert knowledge_base["KnowledgeBaseConfiguration"] == {
-        "Type": "MANAGED",
-        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
-    }
-    assert "StorageConfiguration" not in knowledge_base
-    source = managed.one("knowledge-base", "AWS::Bedrock::DataSource").properties
-    assert source["DataSourceConfiguration"]["Type"] == "MANAGED_KNOWLEDGE_BASE_CONNECTOR"
-
-
 def test_managed_pool_has_no_s3_vectors_resources_or_rights(managed: Assembly) -> None:
     whole = {stack: json.dumps(managed.template(stack)) for stack in managed.stacks}
 
@@ -122,9 +110,8 @@ def _named(action: str, statement: dict[str, Any]) -> str:
     return f"{action} titan" if "titan" in json.dumps(statement["Resource"]) else action
 
 
-@pytest.mark.parametrize("function", ["retrieve", "catalog-tools"])
-def test_searches_of_a_managed_pool_use_retrieve(managed: Assembly, function: str) -> None:
-    values = managed.variables(function)
+def test_searches_of_a_managed_pool_use_retrieve(managed: Assembly) -> None:
+    values = managed.variables("retrieve")
 
     assert values["RETRIEVE_VIA"] == "bedrock"
     assert not any(name.startswith("EMBEDDING_") for name in values)

@@ -5,40 +5,6 @@ from typing import Any
 from tests.infra.assembly import Assembly
 
 
-def test_alarms_cover_everything_that_needs_a_person(assembly: Assembly) -> None:
-    alarms = assembly.all("operations", "AWS::CloudWatch::Alarm")
-
-    names = {each.properties["AlarmName"].removeprefix("stackroom-") for each in alarms}
-
-    assert names == {
-        "UploadsUndeliverable",
-        "InspectionsUndeliverable",
-        "LargeInspectionsUndeliverable",
-        "RecoveryUndeliverable",
-        "AgentRunsUndeliverable",
-        "EventsUndeliverable",
-        "EventsLate",
-        "WebhooksUndeliverable",
-        "UploadsLate",
-        "InspectionsLate",
-        "LargeInspectionsLate",
-        "AgentRunsLate",
-        "LongWait",
-        "BrokenRuns",
-        "CatalogsSetAside",
-        "FailedDocuments",
-        "BedrockFails",
-        "WithheldPassages",
-        "SearchIndexesNotReady",
-        "ToolFaults",
-        "FunctionThrottles",
-        "TableThrottles",
-        "FunctionErrors",
-        "ConsoleFaults",
-        "AgentRunsFailed",
-    }
-
-
 def test_alarms_notify_the_topic_and_ignore_missing_data(assembly: Assembly) -> None:
     alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
     policy = assembly.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]

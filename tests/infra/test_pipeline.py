@@ -117,7 +117,6 @@ def test_context_overrides_reach_the_functions_settings(customised: Assembly) ->
     ("name", "tries", "spare"),
     [
         # Six times the timeout, as AWS advises, for a function that may be throttled.
-        # Six times the timeout, as AWS advises, for a function that may be throttled.
         ("uploads", 6, 0),
         # Only once, because the messages of a killed function should not wait for an hour.
         ("inspections", 1, 60),
@@ -214,37 +213,6 @@ def test_event_schemas_are_registered(assembly: Assembly) -> None:
     assert {each["Type"] for each in schemas} == {"JSONSchemaDraft4"}
 
 
-@pytest.mark.parametrize(
-    ("rule", "queue", "size"),
-    [
-        ("ObjectEvents", "uploads", {}),
-        (
-            "SmallFiles",
-            "inspections",
-            {"size": [{"numeric": ["<=", 5_000_000]}, {"exists": False}]},
-        ),
-        ("LargeFiles", "large-inspections", {"size": [{"numeric": [">", 5_000_000]}]}),
-    ],
-)
-def test_events_of_documents_reach_both_queues_and_others_none(
-    assembly: Assembly, rule: str, queue: str, size: dict[str, Any]
-) -> None:
-    found = assembly.one("pipeline", "AWS::Events::Rule", rule).properties
-
-    targets = [target["Arn"].rpartition(":")[2] for target in found["Targets"]]
-
-    assert targets == [f"stackroom-{queue}"]
-    key = [{"anything-but": {"wildcard": ["*.metadata.json", "_text/*"]}}]
-    assert found["EventPattern"] == {
-        "source": ["aws.s3"],
-        "detail-type": ["Object Created", "Object Deleted"],
-        "detail": {
-            "bucket": {"name": ["stackroom-kb-docs-{account}-{region}"]},
-            "object": {"key": key, **size},
-        },
-    }
-
-
 def test_inspect_takes_one_file_and_may_resend_to_its_queues(
     assembly: Assembly,
 ) -> None:
@@ -283,52 +251,6 @@ def _textract_rights(assembly: Assembly) -> list[tuple[list[str], str, str]]:
     ]
 
 
-def test_rules_recover_failed_runs_and_schedule_sweep_and_reconciler(
-    assembly: Assembly,
-) -> None:
-    broke, swept, reconciled = (
-        assembly.one("pipeline", "AWS::Events::Rule", name).properties
-        for name in ("RunsBroken", "RunsSweep", "RunsReconcile")
-    )
-    [of_broken], [of_sweep], [of_reconcile] = (
-        each["Targets"] for each in (broke, swept, reconciled)
-    )
-
-    assert broke["EventPattern"]["detail"] == {
-        "stateMachineArn": [MACHINE],
-        "status": ["FAILED", "TIMED_OUT", "ABORTED"],
-    }
-    assert of_broken["InputTransformer"] == {
-        "InputPathsMap": {"detail-name": "$.detail.name"},
-        "InputTemplate": '{"action":"recover","execution_name":<detail-name>}',
-    }
-    assert swept["ScheduleExpression"] == "rate(5 minutes)"
-    assert json.loads(of_sweep["Input"]) == {"action": "sweep"}
-    assert reconciled["ScheduleExpression"] == "rate(15 minutes)"
-    assert json.loads(of_reconcile["Input"]) == {"action": "reconcile", "when_due": True}
-    functions = [each["Arn"].rpartition(":")[2] for each in (of_broken, of_sweep, of_reconcile)]
-    assert functions == ["stackroom-ingest", "stackroom-ingest", "stackroom-reconciler"]
-
-
-def test_every_rule_target_has_a_dead_letter_queue(assembly: Assembly) -> None:
-    rules = assembly.all("pipeline", "AWS::Events::Rule")
-
-    dead = [
-        target["DeadLetterConfig"]["Arn"].rpartition(":")[2]
-        for rule in rules
-        for target in rule.properties["Targets"]
-    ]
-
-    assert sorted(dead) == [
-        "stackroom-inspections-dead",
-        "stackroom-large-inspections-dead",
-        "stackroom-recovery-dead",
-        "stackroom-recovery-dead",
-        "stackroom-recovery-dead",
-        "stackroom-uploads-dead",
-    ]
-
-
 def test_failed_events_of_scheduled_functions_are_retained(assembly: Assembly) -> None:
     invoked = {
         target["Arn"].rpartition(":")[2]
@@ -350,17 +272,6 @@ def test_failed_events_of_scheduled_functions_are_retained(assembly: Assembly) -
         assert right in assembly.granted(function.removeprefix("stackroom-"))
         assert each.properties["Qualifier"] == "$LATEST"
         assert any("RoleDefaultPolicy" in each for each in each.raw["DependsOn"])
-
-
-def test_event_source_mappings_have_no_paid_metrics(assembly: Assembly) -> None:
-    mappings = [
-        each.properties
-        for stack in assembly.stacks
-        for each in assembly.all(stack, "AWS::Lambda::EventSourceMapping")
-    ]
-
-    assert len(mappings) == 7
-    assert [each for each in mappings if "MetricsConfig" in each] == []
 
 
 def test_state_machine_is_defined_by_the_file_and_logs_errors(assembly: Assembly) -> None:
