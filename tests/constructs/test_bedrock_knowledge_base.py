@@ -279,14 +279,6 @@ def test_most_deleted_sets_the_deletion_protection_of_a_managed_source(stack: cd
     }
 
 
-def test_stack_can_remove_the_tag_for_the_mcp_server(stack: cdk.Stack) -> None:
-    hidden = BedrockKnowledgeBase(stack, "Hidden", create=to_create(stack))
-
-    cdk.Tags.of(hidden).remove("mcp-multirag-kb")
-
-    assert "Tags" not in one_in(stack, "AWS::Bedrock::KnowledgeBase")
-
-
 HIERARCHICAL = {"chunking": "hierarchical"}
 
 

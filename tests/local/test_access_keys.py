@@ -20,13 +20,8 @@ GUESSES = ("test", "000000000000", "AKIAIOSFODNN7EXAMPLE")
 CALLS: dict[str, Callable[[Any], object]] = {
     "dynamodb": lambda dynamodb: dynamodb.list_tables(),
     "s3": lambda s3: s3.list_buckets(),
-    "sqs": lambda sqs: sqs.list_queues(),
     "sts": lambda sts: sts.get_caller_identity(),
-    "iam": lambda iam: iam.list_users(),
-    "lambda": lambda functions: functions.list_functions(),
-    "stepfunctions": lambda steps: steps.list_state_machines(),
     "bedrock-agent": lambda bedrock: bedrock.list_knowledge_bases(),
-    "s3vectors": lambda vectors: vectors.list_vector_buckets(),
 }
 
 

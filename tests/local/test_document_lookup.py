@@ -98,9 +98,13 @@ def test_foreign_catalog_is_not_found_by_its_id(choosing: DocumentLookup) -> Non
         choosing.catalog("bob", catalog_id_of("alice", "research"))
 
 
-@pytest.mark.parametrize("folder", ["B\u00fcro", "Bu\u0308ro"])
-@pytest.mark.parametrize("name", ["M\u00e4rz 1.txt", "Ma\u0308rz\u00a01.txt"])
-@pytest.mark.parametrize("typed", ["Ma\u0308rz 1.txt", "M\u00e4rz\u202f1.txt"])
+@pytest.mark.parametrize(
+    ("folder", "name", "typed"),
+    [
+        ("B\u00fcro", "Ma\u0308rz\u00a01.txt", "M\u00e4rz\u202f1.txt"),
+        ("Bu\u0308ro", "M\u00e4rz 1.txt", "Ma\u0308rz 1.txt"),
+    ],
+)
 def test_document_is_found_by_name_in_any_unicode_form(folder: str, name: str, typed: str) -> None:
     pipeline = Pipeline()
     key = f"alice/{folder}/{name}"

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import ReadTimeoutError
 
 from stackroom_cli import health_checks, output, program
 from stackroom_cli.commands import document_commands
@@ -46,15 +45,6 @@ def test_unreachable_server_is_reported_once_for_all_files(
     assert said.count("no answer from http://127.0.0.1:") == 1
     assert "not dropped: 100 files" in said
     assert "and 90 more" in said
-
-
-def test_request_to_a_hanging_server_times_out(hanging: Instance) -> None:
-    started = time.monotonic()
-
-    with pytest.raises(ReadTimeoutError):
-        hanging.within(0.1).client("s3").head_bucket(Bucket="docs")
-
-    assert time.monotonic() - started < 30  # without it, two minutes
 
 
 def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(

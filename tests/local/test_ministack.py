@@ -1,6 +1,5 @@
 """Patches of ministack; a new version of it may no longer need them."""
 
-import inspect
 import json
 from threading import Event
 
@@ -37,10 +36,6 @@ def mended(restored: None) -> None:
     mend()
 
 
-def test_ministack_itself_still_takes_a_line_break_for_the_end() -> None:
-    assert not iam_evaluator.fnmatch_iam_cs(f"{BUCKET}/a\nb.txt", f"{BUCKET}/*")
-
-
 @pytest.mark.usefixtures("mended")
 @pytest.mark.parametrize(
     ("key", "pattern", "matches"),
@@ -60,18 +55,10 @@ def test_a_wildcard_is_any_character_and_the_whole_key_is_meant(
     assert iam_evaluator.fnmatch_iam_cs(f"{BUCKET}/{key}", f"{BUCKET}/{pattern}") is matches
 
 
-def test_ministack_itself_still_has_an_action_for_a_batch() -> None:
-    assert action_of("SendMessageBatch") == "sqs:SendMessageBatch"
-
-
 @pytest.mark.usefixtures("mended")
 @pytest.mark.parametrize("operation", ["SendMessage", "SendMessageBatch"])
 def test_send_message_right_covers_batches(operation: str) -> None:
     assert action_of(operation) == "sqs:SendMessage"
-
-
-def test_ministack_itself_still_leaves_out_the_empty_parts_of_a_key() -> None:
-    assert named("/docs//bob/a.txt") == f"{BUCKET}/bob/a.txt"
 
 
 @pytest.mark.usefixtures("mended")
@@ -168,10 +155,6 @@ def named(path: str) -> str:
     return str(iam_actions.extract_resource_arn("s3", "PUT", path, {}, b"", {}, "", ""))
 
 
-def test_ministack_itself_still_ignores_batch_item_failures_of_a_stream() -> None:
-    assert "batchItemFailures" not in inspect.getsource(lambda_svc._poll_dynamodb_streams)
-
-
 @pytest.mark.parametrize(
     ("source", "answer", "fails"),
     [
@@ -190,15 +173,6 @@ def test_failed_stream_records_are_delivered_again(
     done = lambda_svc._execute_function({}, {"Records": [{"eventSource": source}]})
 
     assert bool(done.get("error")) is fails
-
-
-def test_ministack_itself_still_forgets_its_streams_when_it_stops() -> None:
-    assert "_stream_records" not in inspect.getsource(dynamodb.get_state)
-
-
-def test_ministack_itself_still_polls_streams_synchronously_with_queues() -> None:
-    assert "_execute_function(" in inspect.getsource(lambda_svc._poll_dynamodb_streams)
-    assert "_poll_dynamodb_streams()" in inspect.getsource(lambda_svc._poll_loop)
 
 
 def test_no_queue_waits_for_what_reads_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Options of `stackroom up`: what is refused before anything starts, and what servers are told."""
 
 import re
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +86,6 @@ def test_only_the_gateway_gets_the_allowed_origins(tmp_path: Path) -> None:
         assert INSPECTOR not in " ".join(other.command)
 
 
-def test_version_option_prints_the_version() -> None:
-    outcome = CliRunner().invoke(commands, ["--version"])
-
-    assert outcome.exit_code == 0
-    assert outcome.output == f"stackroom {metadata.version('stackroom')}\n"
-
-
 @pytest.mark.parametrize("verb", [name for name in COMMANDS if " " not in name])
 def test_help_names_no_flag_that_the_verb_lacks_and_no_class_of_python(verb: str) -> None:
     told = CliRunner().invoke(commands, [verb, "--help"], env={"COLUMNS": "200"}).output
@@ -118,19 +110,6 @@ def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> Non
     assert key not in servers.simulator().environment
 
 
-def test_console_gets_the_speed_option(servers: Servers) -> None:
-    command = servers.console("stackroom-console").command
-
-    assert command[command.index("--speed") + 1] == "10"
-
-
-def test_assumption_about_aws_is_an_option_of_the_simulator_only(tmp_path: Path) -> None:
-    assuming = Servers(directory(tmp_path), Ports(aws=4566), 10.0, assumed=("--omit-source-uri",))
-
-    assert assuming.simulator().command[-1] == "--omit-source-uri"
-    assert "--omit-source-uri" not in assuming.gateway().command
-
-
 def test_embedding_model_option_reaches_simulator_and_re_embedding(
     tmp_path: Path,
 ) -> None:
@@ -139,13 +118,6 @@ def test_embedding_model_option_reaches_simulator_and_re_embedding(
     for command in (servers.simulator().command, servers.re_embedding().command):
         assert command[command.index("--model") + 1] == "multilingual"
     assert servers.re_embedding().command[-1] == "re-embed"
-
-
-def test_guardrails_are_made_and_applied_in_the_simulator() -> None:
-    endpoints = endpoint_variables("http://aws", "http://simulator")
-
-    assert endpoints["AWS_ENDPOINT_URL_BEDROCK"] == "http://simulator"
-    assert endpoints["AWS_ENDPOINT_URL_BEDROCK_RUNTIME"] == "http://simulator"
 
 
 def test_client_with_only_the_sqs_variable_uses_the_local_endpoint(

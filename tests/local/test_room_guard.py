@@ -30,7 +30,6 @@ def asked(guarded: RoomGuard, method: str, path: str, headers: dict[str, str]) -
         ("PUT", "/docs/alice/a.txt", {}, True),
         ("POST", "/docs", FORM, True),
         ("PUT", "/docs/alice/a.txt.metadata.json", {}, False),
-        ("GET", "/docs/alice/a.txt", {}, False),
         ("DELETE", "/docs/alice/a.txt", {}, False),
         ("POST", "/", {}, False),
     ],

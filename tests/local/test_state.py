@@ -30,14 +30,6 @@ def test_record_of_an_ended_process_is_ignored(state: StateDirectory) -> None:
         state.instance()
 
 
-def test_the_reader_that_documents_were_given_to_is_remembered(state: StateDirectory) -> None:
-    with state.held():
-        before = state.is_read_by("1")
-        state.record_reader("1")
-
-        assert (before, state.is_read_by("1"), state.is_read_by("2")) == (False, True, False)
-
-
 def test_forgetting_keeps_only_the_lock(state: StateDirectory) -> None:
     with state.held():
         (state / "s3" / "bucket").mkdir(parents=True)

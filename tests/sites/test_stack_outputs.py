@@ -37,7 +37,7 @@ def test_outputs_of_another_version_are_told_by_what_they_lack(path: Path, missi
         load_from_file("prod", path)
 
 
-@pytest.mark.parametrize("name", ["", "../x", "-x", "x" * 65])
+@pytest.mark.parametrize("name", ["../x", "x" * 65])
 def test_a_name_that_can_name_no_file_is_refused(path: Path, name: str) -> None:
     path.write_text(json.dumps(OUTPUTS))
 
