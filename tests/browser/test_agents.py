@@ -14,13 +14,10 @@ from tests.browser.builders import (
     catalog_made,
     make_agent,
     open_choice,
-    quick_add,
     stocked,
 )
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import make_catalog
-
-CHANGED = "was changed in another window; nothing of yours was saved"
 
 
 def test_unsaved_agent_edits_stay_while_its_tools_are_changed(signed_in: SignedIn) -> None:
@@ -81,68 +78,6 @@ def _late(route: Route) -> None:
     answer = route.fetch(max_redirects=0)
     time.sleep(0.3)
     route.fulfill(response=answer)
-
-
-def test_linking_on_an_outdated_page_keeps_other_tools(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    here, there = signed_in("ola-links"), signed_in("ola-links")
-    for name in ("First", "Second"):
-        catalog_made(instance, here.name, name)
-    agent = make_agent(here, "Of two windows")
-    there.open(agent)
-
-    quick_add(here, agent, "First")
-    open_choice(there).get_by_role("button", name="Quick Add Second").click()
-
-    expect(card(there, "Second")).to_be_visible()
-    expect(card(there, "First")).to_be_visible()
-    names = {each["name"] for each in caller(instance, here.name).tools_of(agent)}
-    assert names == {"search_first", "search_second"}
-
-
-def test_saving_an_outdated_agent_form_is_refused_and_keeps_typed_text(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    here, there = signed_in("ola-saves"), signed_in("ola-saves")
-    catalog_made(instance, here.name, "First")
-    agent = make_agent(here, "Of two windows")
-    there.open(agent)
-
-    here.page.get_by_label("Instructions", exact=True).fill("Answer in rhymes.")
-    here.page.get_by_role("button", name="Save").click()
-    here.page.wait_for_url("**?saved")
-    there.page.get_by_label("Name", exact=True).fill("Renamed")
-    there.page.get_by_role("button", name="Save").click()
-
-    expect(there.page.get_by_role("alert").get_by_text(CHANGED)).to_be_visible()
-    expect(there.page.get_by_label("Name", exact=True)).to_have_value("Renamed")
-    there.page.reload()
-    expect(there.page.get_by_label("Name", exact=True)).to_have_value("Of two windows")
-    expect(there.page.get_by_label("Instructions", exact=True)).to_have_value("Answer in rhymes.")
-    # A tool that came meanwhile is no reason to refuse a name.
-    quick_add(here, agent, "First")
-    there.page.get_by_label("Name", exact=True).fill("Renamed")
-    there.page.get_by_role("button", name="Save").click()
-    expect(there.page.get_by_role("heading", level=1)).to_have_text("Renamed")
-    expect(card(there, "First")).to_be_visible()
-
-
-def test_link_error_is_in_view_in_a_long_list_of_knowledge_bases(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    una = signed_in("una-of-many")
-    made = [catalog_made(instance, una.name, f"Shelf {number:02}") for number in range(20)]
-    agent = make_agent(una, "Of many")
-    dialog = open_choice(una)
-    wanted = {"knowledgeBaseId": made[-1], "toolName": "search_it", "toolDescription": "It"}
-    called = caller(instance, una.name).call("POST", f"/api{agent}/knowledge-base-tools", wanted)
-    assert called.status_code == 200, called.text
-
-    dialog.get_by_role("button", name="Quick Add Shelf 19").click()
-
-    expect(dialog.get_by_role("alert").get_by_text("KB already linked")).to_be_in_viewport()
-    expect(dialog.get_by_role("heading")).to_be_in_viewport()
 
 
 def test_an_agent_is_made_from_a_template_linked_tried_saved_and_asked(

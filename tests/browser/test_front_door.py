@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.visitors import Visitor
 
 QUESTION = "Which kinds of files does Stackroom read?"
 BACKGROUND = "() => getComputedStyle(document.documentElement).backgroundColor"
@@ -68,14 +67,3 @@ def test_a_theme_counts_at_once_and_nothing_typed_is_lost(signed_in: SignedIn) -
     expect(page.get_by_role("button", name="Light")).to_be_hidden()
     assert urlsplit(page.url).path == "/agents"
     assert visitor.said == []
-
-
-def test_no_text_touches_the_windows_edge_however_wide_it_is(stranger: Visitor) -> None:
-    """Between a telephone and a large screen it did."""
-    heading = stranger.open("/nowhere").get_by_role("heading", level=1)
-
-    for width in (375, 700, 900, 1200, 1440):
-        stranger.page.set_viewport_size({"width": width, "height": 600})
-        box = heading.bounding_box()
-        assert box is not None
-        assert box["x"] >= 16, width

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator import orders
-from bedrock_kb_simulator.access_keys import AccessKey
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from stackroom_cli.output import create_output
 from stackroom_cli.sites import site as sites_site
@@ -19,9 +18,7 @@ from stackroom_cli.smoke import cleanup, scene
 from stackroom_cli.smoke.cleanup import Sweep
 from stackroom_cli.smoke.scene import Names, Scene, StepOutcome
 from stackroom_cli.smoke.smoke_run import STEPS, Smoked, Step, smoke
-from stackroom_local.clients import Clients
-from stackroom_local.deployment.user_keys import UserKeys
-from stackroom_local.state import REGION, Instance
+from stackroom_local.state import Instance
 from tests.local.running import within
 
 BY_NAME = {each.name: each for each in STEPS}
@@ -127,36 +124,6 @@ def test_refuted_assumption_fails_the_run_with_what_to_do(
     assert "refuted  retrieve.filtered-lag" in printed
     assert "do: raise FOUND_WITHIN in src/stackroom/runs/evidence.py" in printed
     assert left_of_runs(instance) == []
-
-
-class ClosedTo(Instance):
-    """For somebody whom the vector bucket's policy doesn't spare, as an operator on AWS."""
-
-    key: AccessKey
-
-    def client(self, service: str) -> Any:
-        if service != "s3vectors":
-            return super().client(service)
-        clients = Clients(
-            aws=self.aws_endpoint, simulator=self.simulator_endpoint, key=self.key, region=REGION
-        )
-        return clients(service)
-
-
-def test_operator_without_access_to_vectors_confirms_the_denial(
-    instance: Instance, tmp_path: Path
-) -> None:
-    key = UserKeys(instance).of("mallory")
-    site = ClosedTo.model_validate({**instance.model_dump(), "key": key})
-    steps = [BY_NAME[each] for each in ("people", "drop", "index", "vectors")]
-
-    smoke(site, tmp_path / "report.json", output=create_output(as_json=False), steps=steps)
-
-    told = json.loads((tmp_path / "report.json").read_text())
-    assert {each["outcome"] for each in told["steps"]} == {"done"}
-    verdicts = {each["name"]: each["verdict"] for each in told["assumptions"]}
-    assert verdicts["vectors.denied"] == verdicts["retrieve.filtered-lag"] == "confirmed"
-    assert verdicts["vector.source-uri"] == "not seen"
 
 
 def test_nothing_is_concluded_from_a_step_that_failed(instance: Instance, tmp_path: Path) -> None:
