@@ -139,9 +139,9 @@ def test_a_threshold_is_tried_and_kept_for_an_agents_tool(
 
 
 def test_threshold_of_another_users_agent_is_neither_kept_nor_shown(
-    alice: Browser, bob: Browser, console: Console, catalog: str
+    alice: Browser, bob: Browser, console: Console
 ) -> None:
-    agent, tool = tool_of(alice, catalog)
+    agent, tool = tool_of(alice, new_catalog(alice))
 
     for other in (f"{agent}/{tool}", agent, "", "a/b/c"):
         answer = bob.post("/ask/threshold", tool=other, threshold="0.1")
@@ -312,7 +312,7 @@ def test_place_map_of_another_user_is_not_read() -> None:
     assert maps.mock_calls == []
 
 
-def test_feedback_form_redirects_only_to_the_ask_page(alice: Browser, catalog: str) -> None:
+def test_feedback_form_redirects_only_to_the_ask_page(alice: Browser) -> None:
     """Whatever a form beside the answer says, it leads to the page Ask and nowhere else."""
     for asked in ("q=Why&x=%0d%0aSet-Cookie:1", "https://evil.test", "q=Why&most=99", "=&&"):
         answer = alice.post("/ask/feedback", question=QUESTION, verdict="up", asked=asked)

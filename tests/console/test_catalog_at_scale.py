@@ -1,7 +1,6 @@
 """A catalog of many documents: searched, sorted, narrowed, and several of them seen to at once."""
 
 import re
-from collections.abc import Collection
 from html import unescape
 
 import pytest
@@ -42,25 +41,20 @@ def shown(browser: Browser, catalog_id: str, query: str = "") -> list[int]:
     return [int(re.findall(r"report (\d+)", each)[0]) for each in rows(text)]
 
 
-def test_failed_documents_come_first_in_every_order_of_names(alice: Browser, catalog: str) -> None:
-    first = shown(alice, catalog)
-
-    assert first[:4] == [FAILED, WITH_GAPS, 0, 2]
-    assert shown(alice, catalog, "?state=failed") == [FAILED]
-    assert FAILED not in shown(alice, catalog, "?state=searchable")
-
-
-def test_documents_with_gaps_are_marked_and_shown_alone_on_request(
+def test_documents_that_failed_or_have_gaps_come_first_and_alone_on_request(
     alice: Browser, catalog: str
 ) -> None:
     text = alice.get(f"/catalogs/{catalog}").text
+    searchable = shown(alice, catalog, "?state=searchable")
 
+    assert shown(alice, catalog)[:4] == [FAILED, WITH_GAPS, 0, 2]
+    assert shown(alice, catalog, "?state=failed") == [FAILED]
+    assert shown(alice, catalog, "?state=with-gaps") == [WITH_GAPS]
+    assert (FAILED in searchable, WITH_GAPS in searchable) == (False, True)
     told = [each for each in rows(text) if GAP in each]
     assert len(told) == 1
     assert f"report 00001.pdf 120.6 KB searchable {GAP} " in told[0]
     assert f'<span class="gap">{GAP}</span>' in text
-    assert shown(alice, catalog, "?state=with-gaps") == [WITH_GAPS]
-    assert WITH_GAPS in shown(alice, catalog, "?state=searchable")
 
 
 @pytest.mark.parametrize(
@@ -88,12 +82,6 @@ def test_documents_with_gaps_are_counted_where_all_names_are_read(
         assert over_the_rows or "with gaps" not in heading(text), query
 
 
-def test_a_catalog_without_gaps_has_no_filter_for_them(alice: Browser, console: Console) -> None:
-    catalog = filled(console.services, "alice", "Whole", 2)
-
-    assert "with-gaps" not in alice.get(f"/catalogs/{catalog}").text
-
-
 def test_a_document_is_found_by_the_beginning_of_its_name(alice: Browser, catalog: str) -> None:
     assert shown(alice, catalog, "?q=report+00010") == [10]
     assert shown(alice, catalog, "?q=REPORT+00003.PDF") == [3]
@@ -104,17 +92,15 @@ def test_a_document_is_found_by_the_beginning_of_its_name(alice: Browser, catalo
     assert f'href="/catalogs/{catalog}"' in page
 
 
-def test_every_order_shows_each_document_once(
+def test_pages_of_a_sorted_catalog_show_every_document(
     alice: Browser, catalog: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(browsing, "ROWS", 4)
 
-    for order in ("state", "name", "size", "time"):
-        for way in ("", "-"):
-            seen, _pages = walked(alice, f"/catalogs/{catalog}?sort={way}{order}")
+    seen, pages = walked(alice, f"/catalogs/{catalog}?sort=-size")
 
-            # What failed comes first, and again where its name stands.
-            assert len(seen) >= MANY, (way, order)
+    assert len(seen) >= MANY  # what failed may come again where its name stands
+    assert pages >= 3
 
 
 def test_a_catalog_is_sorted_by_what_its_address_says(alice: Browser, console: Console) -> None:
@@ -158,21 +144,16 @@ def test_partly_searched_catalog_says_how_many_documents_were_searched(
     assert ">Continue</a>" in text
 
 
-@pytest.mark.parametrize(("failed", "told"), [((), "No documents match."), ({11}, "1 doc")])
 def test_failed_documents_of_a_very_large_catalog_are_shown_completely(
-    alice: Browser,
-    console: Console,
-    monkeypatch: pytest.MonkeyPatch,
-    failed: Collection[int],
-    told: str,
+    alice: Browser, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(browsing, "WHOLE", 2)
     monkeypatch.setattr(browsing, "NAMES_SEARCHED", 5)
-    catalog = filled(console.services, "alice", "Large", MANY, failed=set(failed))
+    catalog = filled(console.services, "alice", "Large", MANY, failed={FAILED})
 
     text = alice.get(f"/catalogs/{catalog}?state=failed").text
 
-    assert told in text
+    assert "1 doc" in text
     assert "were searched" not in text
     assert "Continue" not in text
 
@@ -219,20 +200,6 @@ def test_selected_failed_documents_are_retried_in_one_request(
     assert again.status_code == 409
     assert "3 of 3 can&#39;t be retried: a.txt: it has not failed" in again.text
     assert none.status_code == 400
-
-
-def test_dialog_uses_the_singular_for_one_chosen_document(
-    alice: Browser, pipeline: Pipeline
-) -> None:
-    catalog = new_catalog(alice)
-    form = {"csrf_token": alice.csrf, "do": "delete"}
-    one, other = (dropped(pipeline, "alice", catalog, f"{each}.txt") for each in "ab")
-
-    alone = alice.send(f"/catalogs/{catalog}/selected", {**form, one: "on"}, **HTMX).text
-    both = alice.send(f"/catalogs/{catalog}/selected", {**form, one: "on", other: "on"}, **HTMX)
-
-    assert "A receipt shows when searches no longer find the document." in alone
-    assert " in total. This can't be undone. A receipt for each shows when" in both.text
 
 
 def test_selected_documents_are_deleted_in_steps_after_confirmation(

@@ -10,15 +10,15 @@ import pytest
 
 from stackroom.aws import session
 from stackroom.catalogs import browsing, deletions
-from stackroom.model.formats import MAX_FILE_BYTES, SUPPORTED
+from stackroom.model.formats import MAX_FILE_BYTES
 from stackroom_console.console import Console
 from stackroom_console.pages import catalogs_page
 from tests.aws.stores import BUCKET
-from tests.console.browser import Browser, heading, rows, walked
+from tests.console.browser import Browser, heading, rows
 from tests.console.things import dropped, failing, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 
-MANY = 5
+MANY = 3
 
 
 def test_catalogs_are_listed_with_counts_sizes_and_states(
@@ -57,22 +57,6 @@ def test_invalid_catalog_name_is_reported_at_its_field(alice: Browser) -> None:
         assert told in page.text, name
         assert "<html" not in part.text, name
     assert len(rows(alice.get("/catalogs").text)) == 1
-
-
-def test_catalog_is_renamed_and_its_description_removed(alice: Browser) -> None:
-    catalog, _ = new_catalog(alice, "Research", "papers"), new_catalog(alice, "Ants")
-    path = f"/catalogs/{catalog}/edit"
-
-    form = alice.part(path).text
-    refused = alice.post(path, name="ANTS", description="")
-    edited = alice.post(path, name="Papers", description="")
-
-    assert 'value="Research"' in form
-    assert ">papers</textarea>" in form
-    assert (refused.status_code, edited.status_code) == (409, 303)
-    text = alice.get(edited.headers["location"]).text
-    assert "<h1><bdi>Papers</bdi></h1>" in text
-    assert "papers" not in text
 
 
 def test_deletion_dialog_names_the_documents_before_they_are_deleted(
@@ -114,7 +98,7 @@ def test_large_catalog_is_deleted_in_steps_each_requested_by_the_page(
 
     left = [re.findall(r"is large: ([0-9]+) documents? left", each.text) for each in answers]
     # The second step is that of their texts.
-    assert left == [[str(MANY - 2)], [str(MANY - 2)], [str(MANY - 4)], []]
+    assert left == [[str(MANY - 2)], [str(MANY - 2)], []]
     assert f'hx-post="/catalogs/{catalog}/delete" hx-target="#dialog"' in answers[0].text
     assert listed.endswith("Continue")
     assert answers[-1].headers["hx-redirect"] == "/catalogs"
@@ -149,20 +133,6 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     assert chips == [("All", "4"), ("Failed", "1"), ("In progress", "2"), ("Searchable", "1")]
 
 
-def test_a_catalog_to_which_something_is_on_its_way_does_not_read_ready(
-    alice: Browser, pipeline: Pipeline
-) -> None:
-    catalog = new_catalog(alice)
-    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
-    before = alice.get(f"/catalogs/{catalog}").text
-
-    alice.call("POST", f"/catalogs/{catalog}/uploads", {"filename": "announced.txt", "size": 1})
-
-    assert heading(before) == "data-announced> ready 1 searchable"
-    after = heading(alice.get(f"/catalogs/{catalog}").text)
-    assert after == "data-announced> 1 of 2 done, 1 left"
-
-
 def test_files_of_folders_are_listed_as_a_tree(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice)
     for name in ("Port/2026/Q1/deep.txt", "Port/2026/b.txt", "Port/z.txt", "a.txt", "Port2/c.txt"):
@@ -187,21 +157,6 @@ def test_files_of_folders_are_listed_as_a_tree(alice: Browser, pipeline: Pipelin
     assert 'aria-label="Port/2026/Q1/deep.txt"' in tree
     assert "data-folder" not in by_size
     assert "<bdi>Port/z.txt</bdi>" in by_size
-
-
-def test_many_documents_come_in_pages_that_leave_none_out(
-    alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(browsing, "ROWS", 3)
-    catalog = new_catalog(alice)
-    names = {f"{number}.txt" for number in range(7)}
-    for name in names:
-        dropped(pipeline, "alice", catalog, name)
-
-    seen, pages = walked(alice, f"/catalogs/{catalog}")
-
-    assert sorted(seen) == sorted(names)
-    assert pages == 3
 
 
 def test_upload_form_allows_only_that_file_and_overwriting_only_if_asked(
@@ -266,8 +221,7 @@ def test_pdf_opens_in_the_browser_and_other_files_on_our_text_page(
     assert opened["response-content-disposition"].partition(";")[0] == "inline"
     assert opened["response-content-type"] == "application/pdf"
     assert asked("a.pdf", "?save")["response-content-disposition"].startswith("attachment;")
-    others = [f"b.{each}" for each in SUPPORTED if each != "pdf"]
-    for name in (*others, 'quoted".html', "page.html;.txt"):
+    for name in ("b.docx", 'quoted".html', "page.html;.txt"):
         document = dropped(pipeline, "alice", catalog, name)
         path = f"/catalogs/{catalog}/documents/{document}"
         assert alice.get(f"{path}/file").headers["location"] == f"{path}/text"

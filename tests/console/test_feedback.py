@@ -10,7 +10,7 @@ from stackroom.catalogs.feedback import Feedback, FeedbackOrigin, FeedbackVerdic
 from stackroom_agents.user_agents.agent_run import ModelStep, RunState, ShownPassage, ToolStep
 from stackroom_console.console import Console
 from tests.console.browser import Browser, read
-from tests.console.things import AGENT, LEAVE, QUESTION, indexed, new_catalog
+from tests.console.things import AGENT, QUESTION, indexed, new_catalog
 from tests.functions.pipeline import Pipeline
 from tests.support.records import NOW
 
@@ -29,10 +29,9 @@ def fields_of(page: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def catalog(alice: Browser, pipeline: Pipeline) -> str:
-    catalog = new_catalog(alice, "Handbook")
-    indexed(pipeline, "alice", catalog, "leave.txt", LEAVE)
-    return catalog
+def empty(alice: Browser) -> str:
+    """A catalog without documents, which costs no ingestion."""
+    return new_catalog(alice, "Handbook")
 
 
 def answered_run(
@@ -75,11 +74,6 @@ def test_verdict_is_kept_with_the_first_shown_passage(
     assert feedback.origin is FeedbackOrigin.ASK
     assert (feedback.question, feedback.note) == (QUESTION, "good\nold")
     assert (feedback.catalog_id, feedback.file, feedback.page) == (catalog, "leave.txt", None)
-
-
-def test_enter_in_the_note_sends_no_verdict(alice: Browser, catalog: str) -> None:
-    page = alice.ask(QUESTION).text
-
     # What a browser presses for Enter; if it is disabled, nothing is sent.
     # https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#implicit-submission
     form = page.partition('<form class="feedback"')[2].partition("</form>")[0]
@@ -88,9 +82,9 @@ def test_enter_in_the_note_sends_no_verdict(alice: Browser, catalog: str) -> Non
 
 
 def test_form_gets_the_feedback_part_and_the_last_verdict_counts(
-    alice: Browser, console: Console, catalog: str
+    alice: Browser, console: Console, empty: str
 ) -> None:
-    fields = {"question": QUESTION, "catalog_id": catalog}
+    fields = {"question": QUESTION, "catalog_id": empty}
 
     parts = [alice.post("/ask/feedback", **fields, verdict=each) for each in ("up", "down")]
 
@@ -99,9 +93,9 @@ def test_form_gets_the_feedback_part_and_the_last_verdict_counts(
 
 
 def test_a_note_is_added_to_a_verdict_and_both_are_taken_back(
-    alice: Browser, console: Console, catalog: str
+    alice: Browser, console: Console, empty: str
 ) -> None:
-    fields = fields_of(alice.ask(QUESTION).text)
+    fields = {"question": QUESTION, "catalog_id": empty, "asked": "q=Why"}
     _, run = answered_run(alice, console, "What is planned?")
 
     for path in ("/ask/feedback", f"/runs/{run}/feedback"):
@@ -116,9 +110,9 @@ def test_a_note_is_added_to_a_verdict_and_both_are_taken_back(
 
 
 def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
-    alice: Browser, console: Console, catalog: str
+    alice: Browser, console: Console, empty: str
 ) -> None:
-    source = {"filename": "plan.pdf", "page": 12, "catalog_id": catalog}
+    source = {"filename": "plan.pdf", "page": 12, "catalog_id": empty}
     agent, run = answered_run(alice, console, "What is planned?\nAnd when?", **source)
     chat = alice.get(f"/agents/{agent}/chat/single").text
 
@@ -133,7 +127,7 @@ def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
         12,
     )
     assert (feedback.origin, feedback.agent_id) == (FeedbackOrigin.CHAT, agent)
-    assert (feedback.verdict, feedback.catalog_id) == (FeedbackVerdict.DOWN, catalog)
+    assert (feedback.verdict, feedback.catalog_id) == (FeedbackVerdict.DOWN, empty)
 
 
 def test_unprintable_source_is_left_out_and_a_long_message_cut(
@@ -150,9 +144,9 @@ def test_unprintable_source_is_left_out_and_a_long_message_cut(
 
 
 def test_kept_test_questions_are_listed_and_removed_on_their_page(
-    alice: Browser, bob: Browser, console: Console, catalog: str
+    alice: Browser, bob: Browser, console: Console, empty: str
 ) -> None:
-    for question, said in ((QUESTION, {"catalog_id": catalog}), (HOSTILE, {"file": "<b>.pdf"})):
+    for question, said in ((QUESTION, {"catalog_id": empty}), (HOSTILE, {"file": "<b>.pdf"})):
         alice.post("/ask/feedback", question=question, verdict="kept", page="3", **said)
     hostile, plain = kept(console)
     page = alice.get("/ask/test-questions").text
@@ -170,19 +164,19 @@ def test_kept_test_questions_are_listed_and_removed_on_their_page(
     assert kept(console) == [plain]
     assert QUESTION in alice.get("/ask/test-questions").text
     assert QUESTION not in bob.get("/ask/test-questions").text
-    alice.post(f"/catalogs/{catalog}/delete")
-    assert f"catalog={catalog}" not in alice.get("/ask/test-questions").text
+    alice.post(f"/catalogs/{empty}/delete")
+    assert f"catalog={empty}" not in alice.get("/ask/test-questions").text
 
 
 def test_feedback_on_another_users_answer_is_refused(
-    alice: Browser, bob: Browser, console: Console, catalog: str
+    alice: Browser, bob: Browser, console: Console, empty: str
 ) -> None:
     _, run = answered_run(alice, console, "What is planned?")
     forged = {"user_id": "alice", "question": QUESTION, "verdict": "up", "origin": "tool"}
 
     refused = [
         bob.post(f"/runs/{run}/feedback", verdict="up"),
-        bob.post("/ask/feedback", question=QUESTION, verdict="up", catalog_id=catalog),
+        bob.post("/ask/feedback", question=QUESTION, verdict="up", catalog_id=empty),
     ]
     own = bob.post("/ask/feedback", **forged)
     without = bob.send("/ask/feedback", forged)
