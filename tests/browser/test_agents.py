@@ -12,45 +12,10 @@ from tests.browser.builders import (
     caller,
     card,
     catalog_made,
-    make_agent,
     open_choice,
     stocked,
 )
 from tests.browser.conftest import SignedIn
-from tests.browser.visitors import make_catalog
-
-
-def test_unsaved_agent_edits_stay_while_its_tools_are_changed(signed_in: SignedIn) -> None:
-    una = signed_in("una-types")
-    for name in ("Tide tables", "Harbours"):
-        make_catalog(una, name)
-    agent = make_agent(una, "Typed")
-    page = una.page
-    prompt, dialog = page.get_by_label("Instructions", exact=True), page.get_by_role("dialog")
-    prompt.fill("Answer in rhymes.")
-
-    open_choice(una).get_by_role("button", name="Quick Add Tide tables").click()
-    expect(card(una, "Tide tables")).to_be_visible()
-    open_choice(una).get_by_role("button", name="Configure Harbours").click()
-    dialog.get_by_role("button", name="Add", exact=True).click()
-    expect(card(una, "Harbours")).to_be_visible()
-    page.get_by_role("link", name="Edit search_tide_tables").click()
-    dialog.get_by_label("Top K results").fill("7")
-    dialog.get_by_role("button", name="Save").click()
-    expect(card(una, "Tide tables")).to_contain_text("Top 7 results")
-    expect(page.get_by_role("link", name="Edit search_tide_tables")).to_be_focused()
-    page.get_by_role("link", name="Delete search_harbours").click()
-    dialog.get_by_role("button", name="Delete").click()
-    expect(page.locator("[data-tool]")).to_have_count(1)
-
-    expect(dialog).to_have_count(0)
-    expect(prompt).to_have_value("Answer in rhymes.")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()
-    una.open(agent)
-    expect(prompt).to_have_value("Answer in rhymes.")
-    expect(card(una, "Tide tables")).to_contain_text("Top 7 results")
-    assert una.said == []
 
 
 def test_double_click_makes_one_agent(signed_in: SignedIn, instance: Instance) -> None:

@@ -2,7 +2,6 @@
 Texts of others and of models are text on every page, whatever they look like: nothing in them runs.
 """
 
-import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,12 +15,11 @@ from stackroom_console.endpoint import EndpointKind
 from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
 from tests.browser.attempts import Attempts
-from tests.browser.belongings import MODEL, belongings_of
+from tests.browser.belongings import belongings_of
 from tests.browser.builders import answered, ask, make_agent, quick_add, script, searching, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.payloads import ATTACK, PAYLOADS
 from tests.browser.visitors import Visitor
-from tests.console.things import AGENT
 
 # Of a query, by any name that a page reads or might read.
 PARAMETERS = (
@@ -161,46 +159,6 @@ def test_script_in_document_names_and_texts_does_not_run(
         look_at(visitor, alarm, tried, f"the source of {asked}")
 
     tried.none_succeeded(least=3 * len(PAYLOADS))
-
-
-def test_script_in_agent_and_tool_descriptions_does_not_run(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    visitor, tried = signed_in("mallory-of-agents"), Attempts()
-    alarm, page = alarm_at(visitor.page), visitor.page
-
-    for name, text in PAYLOADS.items():
-        visitor.open("/agents/import")
-        page.get_by_label("Or paste its text").fill(json.dumps(agent_file(text)))
-        page.get_by_role("button", name="Import").click()
-        if not is_typed(text):
-            expect(page.get_by_role("alert").last).to_contain_text("agent")
-            look_at(visitor, alarm, tried, f"the refusal of {name}")
-            continue
-        expect(page.locator("[data-tool]")).to_have_count(3)
-        look_at(visitor, alarm, tried, f"the builder of {name}")
-        page.locator("[data-tool] a[aria-label^=Edit]").first.click()
-        expect(page.get_by_role("dialog")).to_be_visible()
-        look_at(visitor, alarm, tried, f"a tool of {name}")
-    visitor.open("/agents")
-    look_at(visitor, alarm, tried, "the list")
-
-    tried.none_succeeded(least=2 * (len(PAYLOADS) - 2))
-
-
-def agent_file(text: str) -> dict[str, object]:
-    """Return an agent's file with the text in every member that takes one."""
-    other = {"name": text, "description": text, "type": text, "schema": {text: text}}
-    linked = {
-        "id": "t1",
-        "name": "search_quays",
-        "description": text,
-        "type": "knowledge_base",
-        "config": {"knowledgeBaseId": text, "knowledgeBaseName": text},
-    }
-    tools = [linked, {**other, "id": "t2"}, {**other, "id": "t3", "config": {text: [text]}}]
-    told = {**AGENT, "model": MODEL, "name": text, "description": text, "system_prompt": text}
-    return {"format": "stackroom-agent", "version": 1, "agent": {**told, "available_tools": tools}}
 
 
 def test_script_in_model_output_does_not_run(signed_in: SignedIn, instance: Instance) -> None:

@@ -6,40 +6,8 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
-from tests.browser.visitors import Visitor, choose_in_menu, make_catalog
+from tests.browser.visitors import Visitor, make_catalog
 from tests.e2e.people import Person
-
-MEGABYTE = 1024**2
-NAMES = (
-    "تقرير الميناء.txt",
-    "🚢 ferry 👩🏽‍🚒.txt",
-    "Cafe\u0301 Zu\u0308rich.txt",  # combining marks, as macOS writes them
-    "\"quoted\" and 'quoted'.txt",
-    "100% of a+b&c=d?.txt",
-)
-
-
-def test_names_of_any_script_stay_as_they_are(
-    signed_in: SignedIn, instance: Instance, tmp_path: Path
-) -> None:
-    zoe = signed_in("zoe-names")
-    make_catalog(zoe, "Names")
-
-    choose(zoe, *written(tmp_path, *NAMES))
-
-    total = f"{len(NAMES)} of {len(NAMES)} uploaded"
-    expect(zoe.page.locator("#upload-summary")).to_have_text(total)
-    expect(documents(zoe.page).locator(".state.searchable")).to_have_count(len(NAMES))
-    kept = {each.filename for each in Person(instance, zoe.name).records().values()}
-    assert kept == set(NAMES)
-    zoe.page.reload()
-    for name in NAMES:
-        shown = documents(zoe.page).locator("th bdi").get_by_text(name, exact=True)
-        expect(shown).to_be_visible()
-        with zoe.page.expect_download() as download:
-            choose_in_menu(zoe.page, name, "Download")
-        assert download.value.path().read_text("utf-8") == f"The text of {name}."
-    assert zoe.said == []
 
 
 def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
@@ -65,24 +33,6 @@ def test_a_folder_is_walked_and_its_files_are_called_by_their_path(
     expect(documents(zoe.page).get_by_role("link", name="Harbour 港/top.txt")).to_be_visible()
     year.click()
     expect(deep).to_be_visible()
-
-
-def test_unsupported_file_is_refused_before_it_is_sent(signed_in: SignedIn, tmp_path: Path) -> None:
-    zoe = signed_in("zoe-refused")
-    [huge, wrong] = written(tmp_path, "huge.pdf", "setup.exe")
-    with huge.open("wb") as file:
-        file.truncate(50 * MEGABYTE + 1)
-    make_catalog(zoe, "Refused")
-    posted: list[str] = []
-    zoe.page.on("request", lambda each: posted.append(each.url) if each.method == "POST" else None)
-
-    choose(zoe, huge, wrong)
-
-    refused = zoe.page.locator("#uploads li.refused")
-    expect(refused.filter(has_text="huge.pdf").get_by_role("alert")).to_contain_text("50 MB")
-    expect(refused.filter(has_text="setup.exe").get_by_role("alert")).to_contain_text("'.exe'")
-    expect(zoe.page.locator("#upload-summary")).to_have_text("0 of 2 uploaded, 2 refused")
-    assert posted == []
 
 
 def test_folder_dropped_again_sends_changed_files_only_after_confirmation(
