@@ -56,7 +56,6 @@ class Account:
         self.durations = durations
         self.queues: list[Queue] = []
         self.searchable = SearchableDocuments(hub)
-        self.embedded: list[int] = []  # sizes of documents
         self._bedrock = partial(
             bedrock,
             hub,
@@ -64,7 +63,6 @@ class Account:
             durations,
             self.searchable,
             store=Store(Path(":memory:")),
-            embedded=self.embedded,
             faults=faults,
             assumptions=assumptions,
         )

@@ -9,7 +9,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
 
@@ -124,14 +124,10 @@ class NothingToParse:
 
 @dataclass(frozen=True, kw_only=True)
 class WaitInsteadOfEmbedding:
-    """
-    The simulator's `Embedder`: takes time for a document and none for a query. `embedded` has the
-    size of a document for each embedding, because AWS bills each.
-    """
+    """The simulator's `Embedder`: takes time for a document and none for a query."""
 
     hub: Hub
     durations: Durations
-    embedded: list[int] = field(default_factory=list)
 
     @property
     def model(self) -> str:
@@ -140,7 +136,6 @@ class WaitInsteadOfEmbedding:
     def embed(self, text: str) -> Vector:
         document = STAND_IN.search(text)
         if document is not None:
-            self.embedded.append(int(document[1]))
             self.hub.sleep(self.durations.seconds(int(document[1]), document[2]))
         return _ANY_VECTOR
 
@@ -155,7 +150,6 @@ def bedrock(
     searchable: SearchableDocuments,
     *,
     store: Store,
-    embedded: list[int],
     faults: Faults | None = None,
     assumptions: Assumptions | None = None,
 ) -> Services:
@@ -167,7 +161,7 @@ def bedrock(
             arns=Arns(account=ACCOUNT, region=REGION),
             objects=StandIns(shelves),
             parser=NothingToParse(),
-            embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations, embedded=embedded),
+            embedder=WaitInsteadOfEmbedding(hub=hub, durations=durations),
             vectors=lambda _memory: searchable,
             faults=faults,
             assumptions=assumptions,

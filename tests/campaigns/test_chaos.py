@@ -12,7 +12,6 @@ from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from tests.aws.stores import CATALOG_TABLE
 from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.interleavings import SETTINGS, Interleaving
-from tests.campaigns.chaos.metered import misjudged
 from tests.campaigns.chaos.scenarios import SCENARIOS
 from tests.campaigns.chaos.trials import EVERY_DAY, Trial, all_of, plain
 from tests.campaigns.chaos.truth import discrepancies
@@ -50,17 +49,6 @@ def test_no_document_fails_for_an_outage_or_is_stuck_behind_it(
 
     assert outcome.discrepancies == [], outcome.told
     assert outcome.injected or seconds == 1.0
-
-
-def test_a_task_that_dies_behind_its_calls_has_counted_each_once(wire: Wire) -> None:
-    name = "first drop, own source"
-    trials = all_of(name, plain(wire, name))
-    dies = [each for each in trials if len(each.kills) == 1 and each.kills[0].step == "start"]
-
-    outcome = dies[-1].run(wire)
-
-    assert outcome.kills.done
-    assert [each.off for each in misjudged(outcome.metered)][:2] == [0, 0]
 
 
 def test_any_interleaving_of_people_and_faults_ends_in_agreement(wire: Wire) -> None:

@@ -28,7 +28,6 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     pretending.strangers,
     pretending.direct,
     pretending.forged,
-    overdoing.excesses,
     overdoing.encodings,
     overdoing.neighbours,
     transferring.by_keys,

@@ -19,7 +19,6 @@ from tests.campaigns.chaos.deployment import Command
 from tests.campaigns.chaos.disruptions import ATTEMPTS, Disruptions, faults_at
 from tests.campaigns.chaos.events import untold
 from tests.campaigns.chaos.kills import Kill, Kills
-from tests.campaigns.chaos.metered import Metered, metered
 from tests.campaigns.chaos.scenarios import SCENARIOS
 from tests.campaigns.chaos.truth import discrepancies
 from tests.campaigns.chaos.wire import Wire
@@ -87,8 +86,7 @@ def end_execution(world: World, state: str, status: str) -> None:
 class Outcome:
     """
     `injected` counts what was done to the story, by whom it befell and its kind; `told` is how to
-    see it again. `operations` are Bedrock's calls, `calls` those of the other services. `metered`
-    are the documents and bytes that users were counted, and those that Bedrock has embedded.
+    see it again. `operations` are Bedrock's calls, `calls` those of the other services.
     """
 
     told: str
@@ -99,7 +97,6 @@ class Outcome:
     calls: Counter[str]
     found: dict[str, int]
     states: set[str]
-    metered: Metered
 
 
 def injected_into(made: World) -> Counter[tuple[str, str]]:
@@ -232,7 +229,6 @@ class Trial:
                 calls=around.calls,
                 found=dict(found),
                 states=made.states,
-                metered=metered(made),
             )
 
 
