@@ -92,7 +92,7 @@ def test_running_and_queued_uploads_are_cancelled_and_leave_no_document(
     assert zoe.said == []
 
 
-def test_upload_cut_off_by_a_reload_is_sent_when_its_folder_is_chosen_again(
+def test_upload_cut_off_by_a_reload_is_sent_when_chosen_again(
     signed_in: SignedIn, tmp_path: Path
 ) -> None:
     zoe = signed_in("zoe-reload")
