@@ -104,7 +104,7 @@ def test_passages_are_left_out_only_by_a_min_score_that_was_set(
 
 @pytest.mark.parametrize(
     ("operators", "users", "shown"),
-    [(None, 0.7, [0.8, 0.2]), (0.25, 0.25, [0.8]), (0.25, 0.7, [0.8]), (0.1, 0.7, [0.8])],
+    [(None, 0.7, [0.8, 0.2]), (0.25, 0.25, [0.8]), (0.25, 0.1, [0.8]), (0.1, 0.7, [0.8])],
 )
 def test_shared_knowledge_base_keeps_the_operators_min_score(
     bases: KnowledgeBases, operators: float | None, users: float, shown: list[float]
