@@ -264,7 +264,7 @@ class Crash(Exception):
             raise self
 
 
-@pytest.mark.parametrize("number", range(1, 12))
+@pytest.mark.parametrize("number", range(1, 9))  # a delivery has no more steps
 @pytest.mark.parametrize("who", ["handler", "reader"])
 @pytest.mark.parametrize("is_second", [False, True])
 def test_crash_before_any_step_is_made_good_by_the_next_delivery(
