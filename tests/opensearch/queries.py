@@ -30,7 +30,7 @@ from tests.opensearch.rules import (
     OPENSEARCH_WINDOW,
 )
 
-# BM25 as Lucene ranks a field of text: rule opensearch.match.
+# BM25 as Lucene ranks a field of text.
 
 _WORD = re.compile(r"\w+")
 _SATURATION, _LENGTH = 1.2, 0.75  # k1 and b
@@ -123,7 +123,7 @@ def _innerproduct(vectors: Floats, vector: Floats) -> Floats:
     return np.where(products >= 0, 1 + products, 1 / (1 - np.minimum(products, 0)))
 
 
-# Rule knn.scores.
+# The scores that follow from distances (guide of OpenSearch, knn-spaces).
 _SCORES: Mapping[str, Callable[[Floats, Floats], Floats]] = {
     "cosinesimil": _cosinesimil,
     "innerproduct": _innerproduct,

@@ -177,12 +177,6 @@ KNN_ENGINE_FILTER = rule(
     error="query_shard_exception",
     message="failed to create query: Engine [NMSLIB] does not support filters",
 )
-KNN_SCORES = rule(
-    "knn.scores",
-    "scores follow from distances by space: cosinesimil (1 + cos) / 2, l2 1 / (1 + d²), "
-    "innerproduct 1 + x·y, or 1 / (1 - x·y) below zero",
-    "guide of OpenSearch (knn-spaces)",
-)
 OPENSEARCH_WINDOW = rule(
     "opensearch.window",
     "a search answers at most 10,000 hits",
@@ -192,9 +186,4 @@ OPENSEARCH_WINDOW = rule(
     error="illegal_argument_exception",
     message="Result window is too large, from + size must be less than or equal to: [{limit}] but"
     " was [{given}]",
-)
-OPENSEARCH_BM25 = rule(
-    "opensearch.match",
-    "match ranks by BM25 with k1 = 1.2 and b = 0.75 over lower-cased words",
-    "guide of OpenSearch (similarity, standard analyzer); assumed of a single shard",
 )
