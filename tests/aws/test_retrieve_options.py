@@ -148,16 +148,10 @@ def test_the_attributes_that_a_model_reads_are_chosen(
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda: reranked(modelArn=" "), "modelArn\n.*at least 1 character"),
-        (
-            lambda: reranked(numberOfRerankedResults=0),
-            "numberOfRerankedResults\n.*greater than or equal to 1",
-        ),
         (
             lambda: reranked(fieldsToInclude=["a"], fieldsToExclude=["b"]),
             "only one can be given",
         ),
-        (lambda: reranked(fieldsToInclude=["a"] * 101), "fieldsToInclude\n.*at most 100 items"),
         (lambda: filtered(*[YEAR] * 26), "metadataAttributes\n.*at most 25 items"),
         (
             lambda: filtered({**YEAR, "type": "DATE"}),
