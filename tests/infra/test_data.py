@@ -8,29 +8,6 @@ from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import DOMAIN, deployment
 
 
-def test_bucket_is_private_encrypted_versioned_and_notifies_eventbridge(
-    assembly: Assembly,
-) -> None:
-    """Old versions and incomplete uploads expire; documents don't."""
-    bucket = assembly.one("data", "AWS::S3::Bucket").properties
-
-    assert bucket["BucketName"] == "stackroom-kb-docs-{account}-{region}"
-    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
-    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
-    [encryption] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-    assert encryption == {
-        "ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"},
-        "BlockedEncryptionTypes": {"EncryptionType": ["SSE-C"]},
-    }
-    assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
-    notifications = bucket["NotificationConfiguration"]
-    assert notifications == {"EventBridgeConfiguration": {"EventBridgeEnabled": True}}
-    [rule] = bucket["LifecycleConfiguration"]["Rules"]
-    assert rule["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
-    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
-    assert "ExpirationInDays" not in rule
-
-
 def test_foreign_encryption_keys_and_unencrypted_transport_are_refused(
     assembly: Assembly,
 ) -> None:
@@ -144,14 +121,6 @@ def test_backups_cover_documents_and_records_and_outlive_the_stack(
         "table/docs-kb-control",
     ]
     assert assembly.all("data", "AWS::Backup::BackupVault") == []
-
-
-def test_user_pool_is_retained_with_the_documents(assembly: Assembly) -> None:
-    pool = assembly.one("data", "AWS::Cognito::UserPool")
-
-    assert pool.properties["DeletionProtection"] == "ACTIVE"
-    assert pool.properties["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
-    assert assembly.all("gateway", "AWS::Cognito::UserPool") == []
 
 
 def test_second_factor_and_threat_protection_follow_the_context(

@@ -65,19 +65,6 @@ def test_rotating_clients_lack_the_refresh_token_flow(
         assert "ALLOW_REFRESH_TOKEN_AUTH" in client["ExplicitAuthFlows"]
 
 
-def test_every_request_passes_the_interceptor_with_its_headers(assembly: Assembly) -> None:
-    gateway = assembly.one("gateway", "AWS::BedrockAgentCore::Gateway").properties
-
-    [interceptor] = gateway["InterceptorConfigurations"]
-
-    arn = "arn:aws:lambda:{region}:{account}:function:stackroom-identity-interceptor"
-    assert interceptor == {
-        "Interceptor": {"Lambda": {"Arn": arn}},
-        "InterceptionPoints": ["REQUEST"],
-        "InputConfiguration": {"PassRequestHeaders": True},
-    }
-
-
 def test_every_target_passes_only_the_identity_headers(assembly: Assembly) -> None:
     targets = assembly.all("gateway", TARGET)
 

@@ -8,7 +8,7 @@ import pytest
 from infra.app import build_app
 from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.roles import roles
-from tests.infra.assembly import KEPT, Assembly, as_list
+from tests.infra.assembly import Assembly, as_list
 from tests.infra.synthesis import BREAK_GLASS, VECTORS, deployment
 
 STACK = "knowledge-base"
@@ -62,17 +62,6 @@ def test_vectors_are_denied_to_all_but_roles_that_need_them(each_deployment: Ass
         for each in roles - knowledge_base_roles(each_deployment)
     }
     assert "*" not in "".join(roles)
-
-
-def test_policy_denies_use_of_vectors_but_not_administration(assembly: Assembly) -> None:
-    policy = assembly.one(STACK, POLICY)
-
-    assert policy.raw["DeletionPolicy"] == KEPT
-    assert policy.properties["VectorBucketArn"] == VECTORS
-    assert [each["Action"] for each in denials(assembly)] == [READING, CHANGING]
-    for each in denials(assembly):
-        assert (each["Effect"], each["Principal"]) == ("Deny", {"AWS": "*"})
-        assert each["Resource"] == f"{VECTORS}/index/*"
 
 
 def test_campaign_denies_a_role_that_the_policy_does_not_exempt(assembly: Assembly) -> None:

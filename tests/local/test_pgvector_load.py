@@ -188,27 +188,6 @@ def test_a_model_that_stays_busy_costs_the_file_and_leaves_the_old_one(
     assert [each.content for each in there(reading)] == ["Thirty days."]
 
 
-def test_users_have_files_of_one_name_each_their_own(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    file = tmp_path / "leave.txt"
-    make(user_id=None)
-    for user in ("alice", "bob", None):
-        file.write_text(f"The leave of {user}.", "utf-8")
-        loaded(make(user_id=user), tmp_path)
-
-    found = {
-        user: sorted(each.content for each in there(reading, user))
-        for user in ("alice", "bob", None)
-    }
-
-    assert found == {
-        "alice": ["The leave of None.", "The leave of alice."],
-        "bob": ["The leave of None.", "The leave of bob."],
-        None: ["The leave of None."],
-    }
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The variables of a process that embeds with a model as simulated."""

@@ -32,8 +32,6 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     overdoing.neighbours,
     transferring.by_keys,
     transferring.twins,
-    transferring.forms,
-    transferring.links,
     conversing.conversations,
     conversing.runs,
 )
