@@ -67,18 +67,6 @@ def test_a_catalog_of_ones_own_that_has_the_name_gets_no_sample(alice: Browser) 
     assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
 
 
-def test_sample_catalog_cannot_be_made_again_while_it_is_being_deleted(
-    alice: Browser, pipeline: Pipeline
-) -> None:
-    path = alice.post("/catalogs/sample").headers["location"]
-
-    gone = alice.post(f"{path}/delete")
-    again = alice.post("/catalogs/sample")
-
-    assert gone.headers["location"] == "/catalogs"
-    assert again.status_code == 409
-
-
 def lines_of(text: str) -> list[str]:
     return [unescape(each) for each in re.findall(r'<code id="[^"]+">(.*?)</code>', text, re.S)]
 

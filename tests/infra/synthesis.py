@@ -115,11 +115,6 @@ CHANGES: Mapping[str, Mapping[str, object]] = {
     "pool of 3": {"knowledge_base_pool_size": 3},
     "pool of 12": {"knowledge_base_pool_size": 12},
     "largest pool": {"knowledge_base_pool_size": 49, "project": "p" * 20},
-    "largest managed pool": {
-        "knowledge_base_pool_size": 66,
-        "knowledge_base_type": "managed",
-        "project": "p" * 20,
-    },
 }
 
 

@@ -251,30 +251,6 @@ def test_refusal_by_bedrock_rolls_the_stack_back_with_the_reason(
     assert not [name for name in names if name.startswith("refused-")]
 
 
-def test_vector_bucket_with_another_index_is_not_deleted_and_reason_given(
-    cloudformation: Any, s3vectors: Any
-) -> None:
-    template = {
-        "Resources": {
-            "Vectors": {
-                "Type": "AWS::S3Vectors::VectorBucket",
-                "Properties": {"VectorBucketName": "somebody-uses-it"},
-            }
-        }
-    }
-    of_it = {"vectorBucketName": "somebody-uses-it", "indexName": "by-hand"}
-
-    with pytest.raises(WaiterError), stack(cloudformation, "in-use", template):
-        s3vectors.create_index(**of_it, dataType="float32", dimension=8, distanceMetric="cosine")
-    said = reasons(cloudformation, "in-use", "Vectors")
-    s3vectors.delete_index(**of_it)
-    delete(cloudformation, "in-use")
-
-    assert "HandlerErrorCode: ResourceConflict" in said
-    with pytest.raises(s3vectors.exceptions.NotFoundException):
-        s3vectors.get_vector_bucket(vectorBucketName="somebody-uses-it")
-
-
 def test_bucket_with_a_document_is_not_deleted_and_reason_is_given(
     instance: Instance, cloudformation: Any
 ) -> None:

@@ -19,7 +19,6 @@ from tests.e2e.people import eventually
 GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     naming.foreign_ids,
     naming.paths,
-    naming.words,
     arguing.filters,
     arguing.labels,
     arguing.smuggled,
