@@ -257,6 +257,31 @@ def test_cited_passage_is_folded_to_the_sentence_the_answer_used() -> None:
     assert hearts == [said, early]
 
 
+def test_passage_cited_twice_is_folded_to_its_first_cited_sentence() -> None:
+    first = "The rope is greased every 250 hours."
+    then = "Between two greasings the rope is inspected by eye along the whole of its length."
+    long = f"{LEAVE} " * 20 + f"{first} {then}"
+    cited = (CitedSource(source=SOURCE, chunk_text=long, relevance_score=0.5),)
+    answer = CatalogAnswer(text=f"{first} [1] {then} [1]", sources=cited, guardrail_action="NONE")
+    found = AskedAndAnswered(passages=NOTHING, answer=answer)
+
+    [passage] = shown("How often is the rope greased?", found, {}, NO_MAPS).cited
+
+    assert "".join(piece.text for piece in passage.heart).strip() == first
+
+
+def test_passage_tells_the_gaps_of_its_document_cited_or_not() -> None:
+    gaps = ("1 of 2 pages looks garbled: 2",)
+    cited = (CitedSource(source=SOURCE, chunk_text=LEAVE, relevance_score=0.5, gaps=gaps),)
+    answer = CatalogAnswer(text="Thirty. [1]", sources=cited, guardrail_action="NONE")
+    found = replace(NOTHING, results=(result("Other.", gaps=gaps), result("Whole.")))
+
+    page = shown(QUESTION, AskedAndAnswered(passages=found, answer=answer), {}, NO_MAPS)
+
+    told = "with gaps: 1 of 2 pages looks garbled: 2"
+    assert [each.gaps for each in (*page.cited, *page.others)] == [told, told, ""]
+
+
 def test_a_sentence_of_a_pdf_goes_on_where_its_page_ended_a_line() -> None:
     wrapped = "Grease the rope every 250 hours, and look at it by eye\nalong its length.\nBolts"
     table = "Department of the harbour, and head  4,200,000\nIT, and its head  1,250,000"
