@@ -319,15 +319,18 @@ def hasty(console: Console, browser: Browser, *, seconds: float) -> Browser:
     return Browser(client=client, provider=browser.provider)
 
 
-def test_passages_are_shown_when_the_model_hangs(
+def test_passages_are_shown_when_the_model_hangs_or_is_busy(
     alice: Browser, console: Console, catalog: str
 ) -> None:
     services = console.services
+    busy = Mock(write=Mock(side_effect=KnowledgeBaseThrottled("Converse")))
 
     with hanging() as model:
         services.answering = Answering(retrieval=services.retrieval, writer=model, meter=a_meter())
         answer = hasty(console, alice, seconds=FOR_A_PAGE + 3).ask(QUESTION)
+    services.answering = Answering(retrieval=services.retrieval, writer=busy, meter=a_meter())
 
+    assert "No answer was written: the model is busy" in read(ask(alice))
     assert answer.status_code == 200
     assert "No answer was written in time" in answer.text
     assert "leave.txt" in answer.text
