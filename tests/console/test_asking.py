@@ -113,6 +113,7 @@ def test_an_unindexed_catalog_has_a_notice_and_a_deleted_one_a_refusal(
     assert "is being deleted" in deleted.text
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_of_chosen_catalogs_files_and_attributes(
     alice: Browser, pipeline: Pipeline, catalog: str
 ) -> None:

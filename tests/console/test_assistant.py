@@ -3,6 +3,8 @@
 import re
 from html import unescape
 
+import pytest
+
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE
 from stackroom.search.linked_retrieval import LinkedRetrieval
@@ -36,6 +38,7 @@ def test_a_user_chats_with_the_assistant_without_making_an_agent(
     assert bob.get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_the_assistant_searches_what_was_chosen_and_the_address_keeps_it(
     alice: Browser, pipeline: Pipeline, console: Console, catalog: str
 ) -> None:

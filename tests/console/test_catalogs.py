@@ -80,6 +80,7 @@ def test_deletion_dialog_names_the_documents_before_they_are_deleted(
     assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
 
 
+@pytest.mark.slow
 def test_large_catalog_is_deleted_in_steps_each_requested_by_the_page(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ def test_identical_file_is_not_uploaded_again(alice: Browser, pipeline: Pipeline
         assert refused.json()["error"]["code"] == "VALIDATION_ERROR"
 
 
+@pytest.mark.slow
 def test_pdf_opens_in_the_browser_and_other_files_on_our_text_page(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
@@ -262,6 +264,7 @@ def waiting_in(found: list[str]) -> list[str]:
     return [each.split()[0] for each in found if "pending" in each]
 
 
+@pytest.mark.slow
 def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
     alice: Browser, pipeline: Pipeline
 ) -> None:

@@ -68,6 +68,7 @@ def test_document_page_shows_its_gaps(alice: Browser, pipeline: Pipeline, consol
     assert history == ["Searchable: with gaps: 1 of 2 pages looks garbled: 2"]
 
 
+@pytest.mark.slow
 def test_replaced_document_says_that_its_earlier_version_is_searchable(
     alice: Browser, pipeline: Pipeline
 ) -> None:
@@ -103,6 +104,7 @@ def test_unindexed_document_shows_its_state_and_failed_one_the_reason(
     assert "Retry" not in broken
 
 
+@pytest.mark.slow
 def test_passages_come_in_the_documents_order_a_page_at_a_time(
     alice: Browser, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_first_steps_are_shown_until_a_user_has_a_document(
     assert 'action="/catalogs/sample"' in nothing
 
 
+@pytest.mark.slow
 def test_sample_is_ingested_like_any_file_and_only_once(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:

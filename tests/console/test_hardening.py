@@ -137,6 +137,7 @@ def test_page_answers_503_while_sessions_cannot_be_checked(
     assert alice.get("/catalogs").status_code == 503
 
 
+@pytest.mark.slow
 def test_text_written_by_users_is_escaped_on_every_page(alice: Browser, pipeline: Pipeline) -> None:
     things = things_of(alice, pipeline, said="<script>alert(1)</script>\"'&")
     dropped(pipeline, "alice", things.catalog_id, "from right to left\u202e.txt")

@@ -219,6 +219,7 @@ def denied(**_: Any) -> tuple[Any, dict[str, Any]]:
     }
 
 
+@pytest.mark.slow
 def test_monthly_usage_of_users_is_shown_next_to_their_caps(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
 ) -> None:

@@ -78,6 +78,7 @@ def test_missing_passage_is_reported_and_the_text_still_shown(
     assert 'id="passage"' not in page
 
 
+@pytest.mark.slow
 def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
     alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
