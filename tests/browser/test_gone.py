@@ -1,7 +1,7 @@
 """Pages of things that were deleted in another window: a sentence says so, and what to do."""
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
 from tests.browser.belongings import Belongings, ask, belongings_of, token
@@ -61,35 +61,3 @@ def test_open_page_of_a_deleted_agent_reports_it_and_keeps_typed_text(
     other.bring_to_front()
     expect(other.get_by_role("main")).to_contain_text(GONE)
     expect(other.get_by_role("heading", level=1)).to_have_text("Not Found")
-
-
-def test_deletion_leads_to_the_list_though_a_poll_finds_the_agent_gone(hers: Belongings) -> None:
-    page, path = hers.owner.page, f"/agents/{hers.things.agent_id}"
-    hers.owner.open(path)
-    page.evaluate(
-        """path => {
-            const watch = document.createElement("div");
-            Object.assign(watch.dataset, { watch: "" });
-            watch.setAttribute("hx-get", path);
-            watch.setAttribute("hx-trigger", "look");
-            document.body.append(watch);
-            htmx.process(watch);
-            document.addEventListener("htmx:afterRequest", ({ detail }) => {
-                const leads = detail.xhr.getResponseHeader("HX-Redirect") !== null;
-                if (leads) setTimeout(() => htmx.trigger(watch, "look"));
-            });
-        }""",
-        path,
-    )
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route(f"{hers.owner.url}/agents", hold)
-    page.on("response", lambda each: held.pop().continue_() if each.status == 404 else None)
-
-    page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("Agents")

@@ -62,18 +62,15 @@ def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
     ("given", "message"),
     [
         ({"agent_name": " "}, r"Stack/Agent: agent_name ' ' must be text like"),
-        ({"prompt": "\n"}, r"prompt '\\n' must be non-blank text"),
         ({"enable_observability": 1}, "enable_observability 1 must be True or False"),
         (
             {"retrieve_max_tokens": 0},
             "Stack/Agent: retrieve_max_tokens 0 must be a whole number of 1 to 100,000",
         ),
         ({"system_prompt": "You are"}, "Stack/Agent: system_prompt 'You are' must be an Asset of"),
-        ({"tools": ["tool.py"]}, r"Stack/Agent: tools\[0\] 'tool.py' must be an Asset of"),
         ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),
         ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be unique, but 2"),
         ({"knowledge_bases": ["ABCDE12345"]}, r"knowledge_bases\[0\] 'ABCDE12345' must be a kn"),
-        ({"knowledge_bases": Wiki()}, "Stack/Agent: knowledge_bases .* must be a list of know"),
         (
             {"knowledge_bases": [Wrong(knowledgeBaseId=None)]},
             "knowledgeBaseId of 'The wiki' None must be non-blank text",

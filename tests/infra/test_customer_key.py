@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.infra.assembly import KEPT, Assembly, Resource, as_list
-from tests.infra.rehearsal.cloud import DeploymentFailed, empty_cloud
 from tests.infra.synthesis import deployment
 
 # From the API reference and guide of each service, as infra/customer_key.py names them.
@@ -122,18 +121,3 @@ def test_roles_may_use_the_key_for_the_resources_they_may_use(encrypted: Assembl
 def test_deployment_without_the_setting_has_no_key(assembly: Assembly) -> None:
     assert list(every(assembly, "AWS::KMS::Key", "AWS::KMS::Alias")) == []
     assert "kms:" not in json.dumps([statements for _, statements in rights(assembly)])
-
-
-def test_key_can_not_be_turned_on_or_off_in_a_deployment(
-    assembly: Assembly, encrypted: Assembly
-) -> None:
-    with empty_cloud() as cloud:
-        cloud.deploy(assembly)
-        with pytest.raises(
-            DeploymentFailed, match=r"knowledge-base UPDATE_ROLLBACK_COMPLETE.*exists"
-        ):
-            cloud.deploy(encrypted)
-    with empty_cloud() as cloud:
-        cloud.deploy(encrypted)
-        with pytest.raises(DeploymentFailed, match=r"data UPDATE_ROLLBACK_COMPLETE.*in use by"):
-            cloud.deploy(assembly)

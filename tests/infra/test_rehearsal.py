@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.infra.assembly import Assembly
-from tests.infra.opensearch import cached_assembly
 from tests.infra.rehearsal.cloud import ORDER, Cloud, DeploymentFailed, empty_cloud
 from tests.infra.synthesis import deployment
 
@@ -120,27 +119,3 @@ def test_destroyed_deployment_can_be_deployed_again(cloud: Cloud, assembly: Asse
     cloud.deploy(assembly)
 
     assert cloud.resources().items() >= retained.items()
-
-
-def test_resources_that_outlive_their_stacks_block_new_ones(
-    cloud: Cloud, assembly: Assembly
-) -> None:
-    cloud.deploy(assembly)
-
-    cloud.destroy(*stacks(*DESTROYED, "knowledge-base", "data"))
-
-    types = {type_ for type_, _ in cloud.resources()}
-    assert types >= {"AWS::S3::Bucket", "AWS::DynamoDB::GlobalTable", "AWS::Bedrock::KnowledgeBase"}
-    assert "AWS::Lambda::Function" not in types
-    with pytest.raises(DeploymentFailed, match=r"stackroom-data ROLLBACK_COMPLETE.*already exists"):
-        cloud.deploy(assembly)
-
-
-def test_opensearch_stack_deploys_next_to_the_others(cloud: Cloud, assembly: Assembly) -> None:
-    alone = cached_assembly()
-    cloud.deploy(assembly)
-
-    for stack in alone.stacks:
-        cloud.deploy_stack(stack, alone.template(stack))
-
-    assert [cloud.status(stack) for stack in alone.stacks] == ["CREATE_COMPLETE"]

@@ -11,7 +11,6 @@ from functions.prewarm.handler import PrewarmSettings
 from infra.deployment import Deployment
 from infra.search_rights import search_bundle
 from infra.shared_knowledge_bases import SharedKnowledgeBases
-from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom_constructs import bundling
 from stackroom_stores.linked_knowledge_bases import linked_settings
@@ -49,40 +48,6 @@ def test_searching_functions_may_query_the_index_and_call_retrieve(
 
         assert RETRIEVE in before
         assert (after - before, before - after) == (DIRECTLY, set())
-
-
-def test_vector_search_changes_rights_and_settings_of_searchers_only(
-    by_retrieve: Assembly, assembly: Assembly
-) -> None:
-    # The vector bucket's policy spares them (tests/infra/test_vector_bucket_policy.py).
-    for stack in assembly.stacks - {"gateway", "console", "knowledge-base"}:
-        assert assembly.template(stack) == by_retrieve.template(stack)
-    changed = {
-        each.properties["Roles"][0]
-        for stack in ("gateway", "console")
-        for each in assembly.all(stack, "AWS::IAM::Policy")
-        if each.raw not in [other.raw for other in by_retrieve.all(stack, "AWS::IAM::Policy")]
-    }
-
-    assert changed == {f"stackroom-{function}-{{region}}" for function in SEARCHING}
-    for function in SEARCHING[:2]:
-        for each, via in ((by_retrieve, "bedrock"), (assembly, "s3vectors")):
-            read = SearchSettings.from_env(each.variables(function))
-
-            assert (read.retrieve_via, read.embedding_dimensions) == (via, 1024)
-            assert MODEL.endswith(f"/{read.embedding_model}")
-
-
-def test_cache_changes_only_functions_that_embed_questions(
-    assembly: Assembly, cached: Assembly
-) -> None:
-    for stack in assembly.stacks:
-        text = json.dumps(assembly.template(stack))
-        assert "REDIS_URL" not in text
-        assert "VpcConfig" not in text
-    # The vector bucket's policy spares them (tests/infra/test_vector_bucket_policy.py).
-    for stack in assembly.stacks - {"gateway", "console", "knowledge-base"}:
-        assert cached.template(stack) == assembly.template(stack)
 
 
 @pytest.mark.parametrize(
