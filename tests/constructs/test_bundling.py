@@ -113,13 +113,6 @@ def test_zip_requires_function_packages_and_the_named_extras() -> None:
     assert "pyjwt[crypto]>=2.15" in requirements(("identity",))
 
 
-@pytest.mark.parametrize(
-    "package", ["stackroom", "stackroom_agents", "stackroom_constructs", "stackroom_stores"]
-)
-def test_importable_package_has_type_information(package: str) -> None:
-    assert (source_of(package) / "py.typed").is_file()
-
-
 def test_packages_that_contradict_the_project_are_refused_by_uv(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
