@@ -21,8 +21,8 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -130,8 +130,8 @@ def bedrock_kb(
     request: pytest.FixtureRequest,
     _bedrock_kb_server: tuple["Simulator", Path],
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[BedrockKB]:
-    """Yield a knowledge base in an account of the test's own."""
+) -> BedrockKB:
+    """Return a knowledge base in an account of the test's own."""
     from bedrock_kb_simulator import builtin_s3  # noqa: PLC0415 - see above
     from bedrock_kb_simulator.server import Configuration, Faults  # noqa: PLC0415
 
@@ -148,17 +148,16 @@ def bedrock_kb(
         monkeypatch.setenv(name, _KEY)
     monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
     monkeypatch.setenv("AWS_DEFAULT_REGION", _REGION)
-    with ExitStack() as stack:
-        for name, value in limits.items():
-            stack.enter_context(_with_limit(name, value))
-        own = Path(tempfile.mkdtemp(dir=folder))
-        server.renew(Configuration(data_dir=own, speed=speed, faults=faults))
-        builtin_s3.forget()
-        for each in folder.iterdir():
-            if each != own:  # data of previous tests
-                shutil.rmtree(each)
-        resources = _create_resources(endpoint)
-        yield BedrockKB(endpoint=endpoint, speed=speed, faults=faults, **resources)
+    for name, value in limits.items():
+        _set_limit(monkeypatch, name, value)
+    own = Path(tempfile.mkdtemp(dir=folder))
+    server.renew(Configuration(data_dir=own, speed=speed, faults=faults))
+    builtin_s3.forget()
+    for each in folder.iterdir():
+        if each != own:  # data of previous tests
+            shutil.rmtree(each)
+    resources = _create_resources(endpoint)
+    return BedrockKB(endpoint=endpoint, speed=speed, faults=faults, **resources)
 
 
 def _create_resources(endpoint: str) -> dict[str, str]:
@@ -216,26 +215,15 @@ def _client(service: str, endpoint: str) -> Any:
     return boto3.client(service, endpoint_url=endpoint, region_name=_REGION, **keys)  # type: ignore[call-overload]
 
 
-@contextmanager
-def _with_limit(name: str, value: float) -> Iterator[None]:
+def _set_limit(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
+    """Change the table of limits, which no other code changes, until the test ends."""
     from bedrock_kb_simulator.rules import RATES, RULES  # noqa: PLC0415 - see above
 
+    limits = {each: rule for each, rule in RULES.items() if rule.value}
     if name in RATES:
-        rates: MutableMapping[str, float] = RATES
-        before, rates[name] = rates[name], value
-        try:
-            yield
-        finally:
-            rates[name] = before
-        return
-    limits = [each for each, rule in RULES.items() if rule.value]
-    if name not in limits:
+        monkeypatch.setitem(RATES, name, value)
+    elif name in limits:
+        monkeypatch.setitem(vars(limits[name]), "value", value)
+    else:
         near = difflib.get_close_matches(name, [*limits, *RATES])
         raise pytest.UsageError(f"unknown limit {name!r}; similar names: {', '.join(near)}")
-    rule = RULES[name]
-    before = rule.value
-    object.__setattr__(rule, "value", value)  # the table of limits, which no other code changes
-    try:
-        yield
-    finally:
-        object.__setattr__(rule, "value", before)
