@@ -46,10 +46,10 @@ def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
 
 ROOT = Path(bedrock_kb_simulator.__file__).parent
 BEGINS = re.compile(r"threading\.(Thread|Timer|Event)\(|ThreadPoolExecutor|time\.sleep")
-# The clock itself, the server and its HTTP layer, and what simulated time does without: a child
-# process that parses, a model that is loaded, and pytest's fixture, which waits as tests do.
+# The clock itself, the server and its HTTP layer, and what simulated time does without: a model
+# that is loaded, and pytest's fixture, which waits as tests do.
 APART = {
-    *("aws_clock.py", "server.py", "wire.py", "parser_child.py", "embedder.py"),
+    *("aws_clock.py", "server.py", "wire.py", "embedder.py"),
     "pytest_plugin.py",
 }
 

@@ -1,14 +1,12 @@
 """The parser's child process, seen from its parent."""
 
-import contextlib
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any
-
-from bedrock_kb_simulator.parser_process import read_frame, write_frame
 
 
 class ParserChild:
@@ -19,6 +17,7 @@ class ParserChild:
         self._sees = sees
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection
         self._is_closed = False
 
     def read(self, body: bytes, filename: str | None) -> list[Any] | None:
@@ -40,58 +39,44 @@ class ParserChild:
             self._end()
 
     def _request(self, body: bytes, filename: str | None) -> list[Any] | None:
-        process = self._running()
+        connection = self._connected()
         try:
-            with self._deadline(process):
-                # mypy has Popen's streams as IO[bytes]; BinaryIO is the same with a name.
-                write_frame(process.stdin, json.dumps({"filename": filename}).encode())  # type: ignore[arg-type]
-                write_frame(process.stdin, body)  # type: ignore[arg-type]
-            return self._pages(process)
-        except BrokenPipeError:
+            connection.send_bytes(json.dumps({"filename": filename}).encode())
+            connection.send_bytes(body)
+            return self._pages(connection)
+        except (EOFError, OSError):  # it crashed, or was killed
             self._end()
             return None
 
-    def _pages(self, process: subprocess.Popen[bytes]) -> list[Any] | None:
+    def _pages(self, connection: Connection) -> list[Any] | None:
         pages: list[Any] = []
-        while True:
-            with self._deadline(process):
-                frame = read_frame(process.stdout)  # type: ignore[arg-type]
-            if frame is None:
-                self._end()
-                return None
-            answer = json.loads(frame)
+        while connection.poll(self._seconds):
+            answer = json.loads(connection.recv_bytes())
             if "error" in answer:
                 return None
             if "pages" in answer:
                 return [*pages, *answer["pages"]]
             pages.append(answer["page"])
+        self._end()
+        return None
 
-    @contextlib.contextmanager
-    def _deadline(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        timer = threading.Timer(self._seconds, process.kill)
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _connected(self) -> Connection:
+        """Return the connection to the child, which is started unless it runs."""
         if self._process is None or self._process.poll() is not None:
             self._end()
-            command = [sys.executable, "-m", "bedrock_kb_simulator.parser_process"]
+            self._connection, theirs = Pipe()
+            module, descriptor = "bedrock_kb_simulator.parser_process", theirs.fileno()
+            command = [sys.executable, "-m", module, str(descriptor), *["--sees"] * self._sees]
             # Our own module in our own interpreter, with nothing from a request in the command.
             self._process = subprocess.Popen(  # noqa: S603
-                command + ["--sees"] * self._sees, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                command, stdin=subprocess.DEVNULL, stdout=sys.__stderr__, pass_fds=[descriptor]
             )
-        return self._process
+            theirs.close()
+        return self._connection
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):  # buffered for a child that is gone
-                    pipe.close()
-        process.wait()
+        if process is not None:
+            process.kill()
+            self._connection.close()
+            process.wait()
