@@ -58,7 +58,6 @@ def ruled(sheet: str, inside: str = f"<p class=x>{_PAYLOAD}</p>") -> str:
                 "position:absolute;inset-inline-start:-9999px",
                 "scale:0",
                 "translate:-9999px",
-                "transform:scale(.001)",
                 "zoom:.001",
                 "content-visibility:hidden",
                 "width:0;height:0;overflow:hidden",
@@ -131,7 +130,6 @@ def test_scripts_and_other_non_text_of_a_web_page_are_left_out(unread: str) -> N
                 "background:var(--unknown,#222);color:#fff",
                 "background:url(a.png);color:#fff",
                 "background:oklch(0.3 0.1 250);color:#fff",
-                "background-color:color-mix(in srgb, red, black);color:#fff",
             ],
         ),
         *map(
@@ -187,6 +185,18 @@ def test_cells_that_span_others_stay_in_their_columns() -> None:
         "|  | Notice | 14 |",
         "| All |  | 44 |",
     ]
+
+
+def test_name_over_several_columns_is_in_that_of_each_above_words() -> None:
+    rows = "".join(f"<tr><td>P{each}<td>Kiel {each}<td>Land {each}" for each in range(30))
+
+    text = page_of(
+        f"<table><tr><td rowspan=2>Plant<td colspan=2>Address<tr><td>town<td>land{rows}</table>"
+    ).text
+    one = page_of(f"<table><tr><th>Plant<th colspan=2>Address{rows}</table>").text
+
+    assert text.startswith("Plant: P0; Address town: Kiel 0; Address land: Land 0\n")
+    assert one.startswith("Plant: P0; Address: Kiel 0; Address: Land 0\n")
 
 
 def test_a_name_of_several_rows_stands_in_each_and_names_no_column() -> None:
