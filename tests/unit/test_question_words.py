@@ -34,12 +34,10 @@ def test_passage_matches_better_the_more_question_words_it_has() -> None:
         ("resume", "das Résumé"),
         ("年次休暇は何日ですか", "従業員の年次休暇は三十日です"),
         ("²", "x ²"),
-        ("йогурт", "свежий йогурт"),
         ("ガスは何ですか", "ガスの料金"),
         ("Wer verwaltet die Liste?", "Das Verwalten obliegt dem Amt."),
         ("Welches Konto wird gesperrt?", "Kontoname"),
         ("Quand est-elle envoyée ?", "Envoyez cela."),
-        ("¿Cómo se instalan?", "Instalación"),
     ],
 )
 def test_words_match_whatever_their_form_and_script(question: str, text: str) -> None:
@@ -79,7 +77,6 @@ def marked(question: str, text: str) -> list[str]:
         ("between", "Between two of them.", ["Between"]),
         ("Which other pump is used between shifts?", "Another pump, used between.", ["pump"]),
         ("pump", "No such word here, pumpkin.", []),
-        ("Wie sichert man Kennwörter?", "Kennwort. Sicherung.", ["Kennwort"]),
         ("leave 休暇", "leave は休暇です", ["leave", "休暇"]),
         ("<b>", "a <b>bold</b> b", ["b", "b", "b"]),
         ('"quoted" OR (cream', "quoted or cream", ["quoted", "cream"]),

@@ -216,14 +216,11 @@ LONG = "Leave begins " + "when the office has agreed to it and " * 20 + "not bef
     ("text", "max_tokens", "kept"),
     [
         (SENTENCE * 100, 100, SENTENCE * 22),
-        (SENTENCE * 100, 5, SENTENCE),
         (SENTENCE * 100, 4, "Leave is 30"),
         ("A sentence of its own. " * 9 + LONG, 100, "A sentence of its own. " * 9),
         ("Leave. " + LONG, 100, ("Leave. " + LONG)[:394]),
         ("休暇は年に三十日です。" * 90, 25, "休暇は年に三十日です。" * 8),
-        ("休暇" * 400, 25, ("休暇" * 400)[:97]),
         ("x" * 900, 1, "x"),
-        ("  \n" + "x" * 900, 1, "x"),
     ],
 )
 def test_first_passage_is_shown_however_little_room_there_is(

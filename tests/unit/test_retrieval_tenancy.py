@@ -66,8 +66,6 @@ def test_true_and_one_are_different_values() -> None:
         ({"a": {"between": [1, 2], "lt": 1}}, "'a' has two bounds on one side"),
         ({"a": {"between": [1]}}, "'a' must have a list of two bounds"),
         ({"a": {"gte": True}}, "'a' must have bounds that are numbers or dates"),
-        ({"a": {"gte": [1]}}, "'a' must have bounds that are numbers or dates"),
-        ({"a": {"gte": float("inf")}}, "'a' must be text"),
         ({"user_id": {"exists": True}}, "may not name 'user_id'"),
         ({"a": ""}, "'a' must be text"),
         ({"a": "x" * 2049}, "'a' must be text of 1 to 2048"),

@@ -55,7 +55,6 @@ def read(asked: dict[str, Any]) -> Conditions:
         ({"unknown": {"exists": False}}, Exists("unknown", is_there=False)),
         ({"public": True}, Has("public", True)),
         ({"dept": {"in": [">10"]}}, Has("dept", ">10")),
-        ({"tags": ["a", "b"]}, AnyOf((Has("tags", "a"), Has("tags", "b")))),
         ({"size": 3}, Has("size", 3)),
         ({"size": "3 rooms"}, Has("size", "3 rooms")),
         ({"folder": "/2026/contracts/"}, Has("folder", "2026/contracts")),
