@@ -2,7 +2,7 @@
 
 import html
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 
@@ -17,8 +17,11 @@ SESSION = "__Host-stackroom"
 
 @dataclass(frozen=True, kw_only=True)
 class Browser:
+    """`tokens` are those of the sessions, which its pages have; one page is loaded for each."""
+
     client: TestClient
     provider: Provider
+    tokens: dict[str | None, str] = field(default_factory=dict)
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         return self.client.get(path, headers=headers, follow_redirects=False)
@@ -57,8 +60,11 @@ class Browser:
 
     @property
     def csrf(self) -> str:
-        [token] = re.findall(r'name="csrf-token" content="([^"]*)"', self.get("/catalogs").text)
-        return unescape(token)
+        if self.session not in self.tokens:
+            page = self.get("/catalogs").text
+            [token] = re.findall(r'name="csrf-token" content="([^"]*)"', page)
+            self.tokens[self.session] = unescape(token)
+        return self.tokens[self.session]
 
     @property
     def session(self) -> str | None:
