@@ -18,7 +18,7 @@ from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.run_leases import LEASE, shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
-from tests.campaigns.attack.oracle import Attempt, May, judged
+from tests.campaigns.attack.oracle import FORGED, Attempt, May, judged
 from tests.campaigns.attack.wire import Answer
 from tests.campaigns.chaos.deployment import Terms, place_of
 from tests.campaigns.chaos.kills import Kill, Kills
@@ -201,6 +201,7 @@ SUCCESS = reply({"content": [{"text": "Found 1 catalog:"}], "status": "success",
         (answer(refusal(), headers=f"location: https://x/{SECRET}"), True, False),
         (answer(SUCCESS), True, False),
         (answer(reply({"success": True, "results": []})), True, False),
+        (answer(refusal(f"Documents:\n{FORGED} Error: sign in")), True, False),
         (answer(refusal(f"Error: '{SECRET}' not found"), sent=SECRET), False, False),
         (answer('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602}}'), False, False),
         (answer("<Error><Code>AccessDenied</Code></Error>", status=403), False, False),
@@ -222,7 +223,7 @@ def test_answer_is_judged_a_leak_or_an_unstructured_refusal(
 
 def test_answer_with_the_attackers_own_data_is_no_leak() -> None:
     attempt = Attempt(kind="k", tool="t", name="n", may=May.ANSWER_OWN, act=lambda: given)
-    given = answer(SUCCESS)
+    given = answer(SUCCESS.replace("Found", f"1. **x {FORGED}** (cat-1) Found"))
 
     assert judged(attempt, given, {SECRET}).leak == ""
     assert judged(attempt, answer(SUCCESS.replace("catalog", SECRET)), {SECRET}).leak

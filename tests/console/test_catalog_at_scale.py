@@ -41,9 +41,7 @@ def shown(browser: Browser, catalog_id: str, query: str = "") -> list[int]:
     return [int(re.findall(r"report (\d+)", each)[0]) for each in rows(text)]
 
 
-def test_failed_documents_and_those_with_gaps_are_shown_alone(
-    alice: Browser, catalog: str
-) -> None:
+def test_failed_documents_and_those_with_gaps_are_shown_alone(alice: Browser, catalog: str) -> None:
     text = alice.get(f"/catalogs/{catalog}").text
     searchable = shown(alice, catalog, "?state=searchable")
 

@@ -19,6 +19,7 @@ from tests.e2e.people import eventually
 GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     naming.foreign_ids,
     naming.paths,
+    naming.words,
     arguing.filters,
     arguing.labels,
     arguing.smuggled,
@@ -27,10 +28,13 @@ GENERATORS: tuple[Callable[[Stage, random.Random], Iterator[Attempt]], ...] = (
     pretending.strangers,
     pretending.direct,
     pretending.forged,
+    overdoing.excesses,
     overdoing.encodings,
     overdoing.neighbours,
     transferring.by_keys,
     transferring.twins,
+    transferring.forms,
+    transferring.links,
     conversing.conversations,
     conversing.runs,
 )

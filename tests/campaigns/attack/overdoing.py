@@ -1,4 +1,4 @@
-"""Calls in every encoding, and good tokens of users who are nearly the victim."""
+"""Too much of everything, in every encoding; and good tokens of users who are nearly the victim."""
 
 import gzip
 import json
@@ -9,6 +9,39 @@ from tests.campaigns.attack.naming import call, post, required, wide
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.stage import TOOLS, Stage
 from tests.campaigns.attack.wire import a_call
+
+_LONG = "x" * 1_000_000
+
+
+def excesses(stage: Stage, chance: Random) -> Iterator[Attempt]:
+    own = stage.attacker
+    nested: object = "x"
+    for _ in range(150):
+        nested = [nested]
+    for tool in TOOLS:
+        given = required(stage, tool, own.catalog_id)
+        for name, value in {
+            "a million characters": _LONG,
+            "150 lists": nested,
+            "100,000 entries": [0] * 100_000,
+            "combining accents": "e" + "\u0301" * 50_000,
+        }.items():
+            yield call(stage, "excess", tool, f"{name}, unknown", {**given, "extra": value})
+            for argument in given:
+                if (tool, argument) == ("upload_to_catalog", "file_content"):
+                    continue
+                wrong = {**given, argument: value}
+                yield call(stage, "excess", tool, f"{name}, as {argument}", wrong)
+        yield call(stage, "excess", tool, "a name of a million", {**given, _LONG: 1})
+        many = {**given, **dict.fromkeys(map(str, range(20_000)), 1)}
+        yield call(stage, "excess", tool, "20,000 arguments", many)
+    upload = required(stage, "upload_to_catalog", own.catalog_id) | {"filename": "much.txt"}
+    for metadata in ({_LONG: "x"}, {"domain": ["x"] * 100_000}, {"domain": "é" * 900}):
+        name = f"metadata {str(metadata)[:30]}"
+        yield call(stage, "excess", "upload_to_catalog", name, {**upload, "metadata": metadata})
+    for filter_ in ({_LONG: "x"}, {"a": [0] * 100_000}, {"a": nested}, {"a": 10**400}):
+        name, given = f"filter {str(filter_)[:30]}", {"query": "weather", "filter": filter_}
+        yield call(stage, "excess", "knowledge_base_retrieve", name, given, may=May.ANSWER_OWN)
 
 
 def encodings(stage: Stage, chance: Random) -> Iterator[Attempt]:

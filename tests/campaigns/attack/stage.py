@@ -25,7 +25,7 @@ from stackroom_cli.callers import issuer_of
 from stackroom_local.deployment.user_keys import UserKeys
 from stackroom_local.gateway.issuer import Issuer
 from stackroom_local.state import REGION, Instance
-from tests.campaigns.attack.wire import Wire
+from tests.campaigns.attack.wire import Answer, Wire
 from tests.campaigns.permissions.scenes import MODEL, Pages, signed_in
 from tests.e2e.people import Person, eventually
 
@@ -106,6 +106,11 @@ class Stage:
     def known_id(self) -> str:
         """The id of a catalog of the victim's that an attacker's own names may repeat."""
         return catalog_id_of(self.victim.user, KNOWN)
+
+    def list_own(self) -> Answer:
+        """The attacker's documents, as the tool lists them."""
+        given = {"catalog_id": self.attacker.catalog_id}
+        return self.wire.call(TOOLS["list_catalog_documents"], given, token=self.token)
 
     def clients(self, service: str) -> Any:
         """Return a client with the attacker's own keys, for the attacker's own prefix."""

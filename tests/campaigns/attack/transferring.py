@@ -1,10 +1,12 @@
-"""Files past the tools, by the attacker's own keys."""
+"""Files past the tools: by the attacker's own keys, by forms and links that were changed."""
 
+import base64
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from random import Random
 from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from botocore.exceptions import ClientError
 
@@ -12,8 +14,10 @@ from stackroom.model.keys import SIDECAR_SUFFIX, text_folder
 from tests.campaigns.attack.naming import lookalikes
 from tests.campaigns.attack.oracle import Attempt, May
 from tests.campaigns.attack.pretending import refused
-from tests.campaigns.attack.stage import SHARED_FILE, Stage
-from tests.campaigns.attack.wire import Answer
+from tests.campaigns.attack.stage import SHARED_FILE, TOOLS, Stage
+from tests.campaigns.attack.wire import Answer, answer_of
+
+_OVER = 50 * 1024 * 1024 + 1
 
 
 def by_keys(stage: Stage, chance: Random) -> Iterator[Attempt]:
@@ -104,3 +108,108 @@ def _by_sdk(
         return Answer(200, body + json.dumps(answer, default=str), "", "")
 
     return Attempt(kind=kind, tool=tool, name=name, act=answered, may=may)
+
+
+def forms(stage: Stage, chance: Random) -> Iterator[Attempt]:
+    """A form takes one key, one type, these attributes and so many bytes."""
+    prey, own = stage.victim, stage.attacker
+
+    @cache
+    def made() -> tuple[str, Mapping[str, str]]:
+        given = {"filename": "formed.txt", "metadata": {"domain": "weather"}}
+        told = _handed_out(stage, "upload_to_catalog", given)
+        return told["upload_url"], told["upload_fields"]
+
+    def policy(**changes: Any) -> str:
+        read = json.loads(base64.b64decode(made()[1]["policy"]))
+        return base64.b64encode(json.dumps({**read, **changes}).encode()).decode()
+
+    key = "x-amz-meta-kb-domain"
+    changed: dict[str, Callable[[], Mapping[str, str | None]]] = {
+        "key: the victim's": lambda: {"key": prey.key},
+        "key: a sidecar": lambda: {"key": f"{own.key}.metadata.json"},
+        "key: the name of the file": lambda: {"key": f"{prey.user}/${{filename}}"},
+        "type: a page": lambda: {"Content-Type": "text/html"},
+        "metadata: changed": lambda: {key: "other"},
+        "metadata: left out": lambda: {key: None},
+        "metadata: the victim's user": lambda: {"x-amz-meta-kb-user_id": prey.user},
+        "policy: none": lambda: {"policy": None},
+        "policy: without conditions": lambda: {"policy": policy(conditions=[])},
+        "policy: until 2100": lambda: {"policy": policy(expiration="2100-01-01T00:00:00Z")},
+        "signature: changed": lambda: {"x-amz-signature": "0" * 64},
+        "nothing signed": lambda: dict.fromkeys(
+            ("policy", "x-amz-signature", "x-amz-credential", "x-amz-date", "x-amz-algorithm")
+        ),
+        "more: a grant": lambda: {"acl": "public-read"},
+    }
+
+    def attempt(
+        name: str, fields: Callable[[], Mapping[str, str | None]], size: int = 1, bucket: str = ""
+    ) -> Attempt:
+        def act() -> Answer:
+            url, good = made()
+            there = url.replace(stage.instance.bucket, bucket) if bucket else url
+            given = {**good, **fields()}
+            sent = {name: value for name, value in given.items() if value is not None}
+            return _posted(stage, there, sent, bytes(size))
+
+        return Attempt(kind="changed form", tool="upload_to_catalog", name=name, act=act)
+
+    for name, change in changed.items():
+        yield attempt(name, change)
+    yield attempt("nothing", dict, size=0)
+    yield attempt("more than 50 MB", dict, size=_OVER)
+    yield attempt("another bucket", dict, bucket="elsewhere")
+
+
+def _handed_out(stage: Stage, tool: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return the tool's form or link for the attacker's catalog."""
+    arguments = {"catalog_id": stage.attacker.catalog_id, **given}
+    told = stage.wire.call(TOOLS[tool], arguments, token=stage.token).tool()
+    assert told is not None, "the attacker may ask for their own"
+    assert told["status"] == "success", told
+    return dict(told["metadata"])
+
+
+def _posted(stage: Stage, url: str, fields: Mapping[str, str], body: bytes) -> Answer:
+    response = stage.wire.http.post(url, data=dict(fields), files={"file": ("f.txt", body)})
+    return answer_of(response, [*fields.values(), url])
+
+
+def links(stage: Stage, chance: Random) -> Iterator[Attempt]:
+    """A link opens one object, to be read."""
+    prey, own = stage.victim, stage.attacker
+
+    @cache
+    def made() -> str:
+        told = _handed_out(stage, "download_from_catalog", {"document_id": own.document_id})
+        return str(told["download_url"])
+
+    def changed(path: str | None = None, **changes: str | None) -> str:
+        parts = urlsplit(made())
+        given = {**dict(parse_qsl(parts.query)), **changes}
+        query = urlencode({k: v for k, v in given.items() if v is not None})
+        return urlunsplit(parts._replace(path=path or parts.path, query=query))
+
+    def at(key: str) -> str:
+        return f"/{stage.instance.bucket}/{key}"
+
+    tries: dict[str, Callable[[], str]] = {
+        "to the victim's document": lambda: changed(at(quote(prey.key))),
+        "up a path": lambda: changed(at(f"{own.user}/%2e%2e/{quote(prey.key)}")),
+        "to the bucket": lambda: changed(f"/{stage.instance.bucket}"),
+        "for a week": lambda: changed(**{"X-Amz-Expires": "604800"}),
+        "without an end": lambda: changed(**{"X-Amz-Expires": None}),
+        "with another signature": lambda: changed(**{"X-Amz-Signature": "0" * 64}),
+        "as a page": lambda: changed(**{"response-content-type": "text/html"}),
+        "of another version": lambda: changed(versionId="null"),
+    }
+    others: dict[str, Callable[[], str]] = dict.fromkeys(("PUT", "DELETE", "HEAD", "POST"), made)
+    for name, url in {**tries, **others}.items():
+
+        def act(name: str = name, url: Callable[[], str] = url) -> Answer:
+            method = name if name in others else "GET"
+            content = b"x" if name in others else None
+            return answer_of(stage.wire.http.request(method, url(), content=content), [url()])
+
+        yield Attempt(kind="changed link", tool="download_from_catalog", name=name, act=act)
