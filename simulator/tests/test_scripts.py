@@ -85,8 +85,7 @@ def test_stream_has_the_same_answer_as_events(world: World) -> None:
 
     whole = world.bedrock_runtime.converse(**asked)
     refusal = invalid(world.bedrock_runtime.converse_stream, modelId=MODEL, messages=[])
-    streamed = world.bedrock_runtime.converse_stream(**asked)
-    events = list(streamed["stream"])
+    events = list(world.bedrock_runtime.converse_stream(**asked)["stream"])
 
     text, use = (block for block in whole["output"]["message"]["content"])
     deltas = [event["contentBlockDelta"] for event in events if "contentBlockDelta" in event]
@@ -102,7 +101,17 @@ def test_stream_has_the_same_answer_as_events(world: World) -> None:
     assert events[-2] == {"messageStop": {"stopReason": "tool_use"}}
     assert events[-1]["metadata"]["usage"] == whole["usage"]
     assert "must start with a user message" in refusal
-    assert "content-length" not in streamed["ResponseMetadata"]["HTTPHeaders"]
+
+
+@holds("converse.stream")
+def test_stream_is_sent_at_the_scripts_pace(world: World) -> None:
+    script(world, {"text": "A few words at a time. " * 5, "pace": 0.001})
+    asked = {"modelId": MODEL, "messages": [ASKS], "toolConfig": TOOLS}
+
+    answer = world.bedrock_runtime.converse_stream(**asked)
+
+    assert "content-length" not in answer["ResponseMetadata"]["HTTPHeaders"]
+    assert len([each for each in answer["stream"] if "contentBlockDelta" in each]) == 3
 
 
 def test_scripts_keep_conversations_apart_and_repeat_requests_alike(

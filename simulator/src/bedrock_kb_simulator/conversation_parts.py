@@ -106,10 +106,15 @@ class Conversation:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """A model's next turn; `stop` is Converse's stop reason."""
+    """
+    A model's next turn.
+
+    `stop` is Converse's stop reason; in a stream, `pace` seconds pass before each piece.
+    """
 
     blocks: Sequence[Text | ToolUse]
     stop: str
+    pace: float = 0.0
 
     @property
     def text(self) -> str:

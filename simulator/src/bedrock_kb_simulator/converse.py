@@ -117,6 +117,13 @@ def _block(block: dict[str, Any], index: int) -> Iterator[dict[str, Any]]:
     yield {"contentBlockStop": place}
 
 
+def pace_events(events: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+    for event in events:
+        if seconds and "contentBlockDelta" in event:
+            time.sleep(seconds)
+        yield event
+
+
 def pieces(text: str) -> Sequence[str]:
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
@@ -137,16 +144,7 @@ class Conversations:
 
     def answer(self, parameters: Parameters) -> Parameters:
         """Answer Converse, under a guardrail if one is named: rule converse.guardrail."""
-        began = time.monotonic()
-        conversation = conversation_of(parameters)
-        guard = conversation_guard(self.screening, parameters.get("guardrailConfig") or {})
-        refusal = guard.refusal(guarded_text(conversation.turns), Side.INPUT)
-        if refusal is not None:
-            return {**_response(_blocked_reply(refusal), "", "", began), **guard.trace_member}
-        reply = self._reply(conversation)
-        refusal = guard.refusal(reply.text, Side.OUTPUT)
-        shown = reply if refusal is None else _blocked_reply(refusal)
-        return {**_response(shown, conversation.read, reply.written, began), **guard.trace_member}
+        return self._answer_and_pace(parameters)[0]
 
     def stream(self, parameters: Parameters) -> Parameters:
         """
@@ -159,7 +157,22 @@ class Conversations:
             conversation = conversation_of(parameters)
             if not self.scripts.has(conversation):
                 return {"stream": self._live(self.model, conversation)}
-        return {"stream": events_of(self.answer(parameters))}
+        answer, pace = self._answer_and_pace(parameters)
+        return {"stream": pace_events(events_of(answer), pace)}
+
+    def _answer_and_pace(self, parameters: Parameters) -> tuple[Parameters, float]:
+        """Return the answer and its pace in seconds."""
+        began = time.monotonic()
+        conversation = conversation_of(parameters)
+        guard = conversation_guard(self.screening, parameters.get("guardrailConfig") or {})
+        refusal = guard.refusal(guarded_text(conversation.turns), Side.INPUT)
+        if refusal is not None:
+            return {**_response(_blocked_reply(refusal), "", "", began), **guard.trace_member}, 0.0
+        reply = self._reply(conversation)
+        refusal = guard.refusal(reply.text, Side.OUTPUT)
+        shown = reply if refusal is None else _blocked_reply(refusal)
+        answer = {**_response(shown, conversation.read, reply.written, began), **guard.trace_member}
+        return answer, reply.pace
 
     def _reply(self, conversation: Conversation) -> Reply:
         """Return the reply of script, model or stand-in. Raises ServiceError."""

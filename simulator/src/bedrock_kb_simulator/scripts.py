@@ -36,7 +36,8 @@ class ScriptedTurn(BaseModel):
     A turn with a text, tool uses, or both.
 
     `{{name}}` in a text or input is replaced by what the pattern `quotes[name]` finds in tool
-    results, `{{question}}` by the user's last text.
+    results, `{{question}}` by the user's last text. In a stream, `pace` seconds pass before each
+    piece.
     """
 
     model_config = _STRICT
@@ -45,6 +46,7 @@ class ScriptedTurn(BaseModel):
     uses: Sequence[ScriptedUse] = ()
     quotes: Mapping[str, _NonEmpty] = {}
     stop: Literal["", "max_tokens", "stop_sequence", "content_filtered"] = ""
+    pace: Annotated[float, Field(ge=0, le=10)] = 0.0
 
     @model_validator(mode="after")
     def _can_be_spoken(self) -> "ScriptedTurn":
@@ -139,7 +141,7 @@ def _turn(script: Script, conversation: Conversation) -> Reply:
         identifier = use_id(conversation, place, use.name, given)
         blocks.append(ToolUse(id=identifier, name=use.name, input=given))
     stop = turn.stop or ("tool_use" if turn.uses else "end_turn")
-    return Reply(blocks=blocks, stop=stop)
+    return Reply(blocks=blocks, stop=stop, pace=turn.pace)
 
 
 def _check(turn: ScriptedTurn, conversation: Conversation) -> None:
