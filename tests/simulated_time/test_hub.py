@@ -47,7 +47,8 @@ def test_a_killed_task_ends_where_it_waits_and_cleans_up() -> None:
 ROOT = Path(bedrock_kb_simulator.__file__).parent
 BEGINS = re.compile(r"threading\.(Thread|Timer|Event)\(|ThreadPoolExecutor|time\.sleep")
 # The clock itself, the server and its HTTP layer, and what simulated time does without: a model
-# that is loaded, one that a script makes stream slowly, and pytest's fixture, which waits as tests do.
+# that is loaded, one that a script makes stream slowly, and pytest's fixture, which waits as tests
+# do.
 APART = {
     *("aws_clock.py", "server.py", "wire.py", "embedder.py", "converse.py"),
     "pytest_plugin.py",
