@@ -429,7 +429,7 @@ def use_the_console(person: Person) -> None:
         forget_runs(person)
         receipt = pages.post(f"{path}/documents/{document}/delete")
         eventually(
-            lambda: "not searchable" in pages.get(receipt) or "no search" in pages.get(receipt),
+            lambda: "Deleted: searches no longer find it" in pages.get(receipt),
             "the receipt tells of the proof",
         )
         asked = {"filename": "unsent.txt", "size": 1, "replace": True}
