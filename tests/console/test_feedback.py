@@ -95,7 +95,7 @@ def test_form_gets_the_feedback_part_and_the_last_verdict_counts(
 def test_a_note_is_added_to_a_verdict_and_both_are_taken_back(
     alice: Browser, console: Console, empty: str
 ) -> None:
-    fields = {"question": QUESTION, "catalog_id": empty, "asked": "q=Why"}
+    fields = {"question": QUESTION, "catalog_id": empty}
     _, run = answered_run(alice, console, "What is planned?")
 
     for path in ("/ask/feedback", f"/runs/{run}/feedback"):

@@ -46,7 +46,7 @@ class ListingExpired(Exception):
     """The cursor has expired: only a new listing can return the rest."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"the listing of {what} can't be gone on with")
+        super().__init__(f"the listing of {what} has expired")
 
 
 class Inventory(Protocol):
