@@ -44,7 +44,7 @@ def test_unsupported_operation_is_refused_by_name(world: World) -> None:
 
 @holds("rate.GetKnowledgeBase", "rate.Retrieve", "rate.StartIngestionJob", "rate.exceeded")
 def test_every_rate_is_counted_for_the_account(world_at: Callable[..., World]) -> None:
-    world = world_at(0.05)
+    world = world_at(0.005)
     knowledge_base, source = world.pair()
     missing = {"knowledgeBaseId": "NOSUCHBASE"}
     for _ in range(10):
