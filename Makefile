@@ -152,7 +152,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=3 --di
 
 # tests/tiers.py says which tests are whose.
 .PHONY: quick
-quick: setup ## Test: run the tests that need no server and no process
+quick: setup ## Test: run the use cases over fakes, and check schemas and pages: a minute
 	$(PYTEST) --tier=quick -m "not processes and not slow" $(ARGS)
 
 # The browser that tests/browser drives. Where it can't be installed, those tests say what to do.

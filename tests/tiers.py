@@ -12,24 +12,17 @@ from typing import Literal
 
 Tier = Literal["quick", "test", "prove"]
 
-# The longest path that begins a test's file decides; what none begins is of "quick", but for those
-# of its tests that start a process or take their time (conftest.py).
+# The longest path that begins a test's file decides; what none begins is of "test".
 TIERS: dict[str, Tier] = {
-    # Many tables, or many pages, for each test.
-    "agents/test_both_surfaces.py": "test",
-    "console/test_access.py": "test",
-    "console/test_bad_input.py": "test",
-    "contract/ports": "test",
-    "contract/test_service_errors.py": "test",
-    "functions/test_catalog_tool_errors.py": "test",
-    "functions/test_catalog_tools.py": "test",
-    "functions/test_ingest.py": "test",
-    "functions/test_reconciler.py": "test",
-    "functions/test_status_poller.py": "test",
-    # To import them takes seconds, and nothing of theirs is quick.
-    "constructs": "test",
-    "gateway/test_clients.py": "test",
-    "infra": "test",
+    # Use cases over fakes with state: a minute for all of them. Of these, what starts a process or
+    # takes seconds is left to "test" (conftest.py).
+    "client": "quick",
+    "contract/test_golden_files.py": "quick",
+    "contract/test_pages.py": "quick",
+    "contract/test_promises.py": "quick",
+    "contract/test_tool_schemas.py": "quick",
+    "evaluation": "quick",
+    "unit": "quick",
     # A local mode of their own, killed, attacked, or driven by other programs.
     "campaigns": "prove",
     "clients": "prove",
@@ -79,12 +72,12 @@ def path_of(file: Path, root: Path) -> str:
 
 
 def tier_of(file: str) -> Tier:
-    """`file` as `path_of` has it."""
+    """Return the tier of a test file, given its path as `path_of` returns it."""
     path = PurePosixPath(file)
     for each in (path, *path.parents):
         if (found := TIERS.get(str(each))) is not None:
             return found
-    return "quick"
+    return "test"
 
 
 def is_run(file: str, tier: Tier) -> bool:
