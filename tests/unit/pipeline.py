@@ -35,7 +35,7 @@ from statemachines.ingest_catalog import STATES
 from tests.fakes.admission import FakeAdmissionBook, FakeTaskTokens
 from tests.fakes.bedrock import FakeBedrock
 from tests.fakes.caps import FakeCaps
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import FakeClock, in_turn
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import (
     FakeBucket,
@@ -164,6 +164,7 @@ class Pipeline:
         use_cases = PipelineUseCases(
             settings=Settings(kb_pool=self.pool),
             now=self.clock,
+            run_parallel=in_turn,  # what disturbs a call must not race with another
             pause_among_writers=lambda _: None,
         )
         vars(use_cases).update(self._adapters())
