@@ -15,7 +15,7 @@ from simulated_time.functions import Function
 from simulated_time.queues import Queue
 from stackroom.model.records import CatalogDataSources, PoolMember
 from stackroom.runs.run import Run
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunRequests
 from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
 

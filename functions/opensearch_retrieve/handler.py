@@ -18,8 +18,7 @@ from functions import audit_line
 from functions.telemetry import logger_for, metrics_for
 from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import called_tool
-from stackroom.access.plain_text import encodable
-from stackroom.access.tool import require_tool
+from stackroom.access.tool import encodable, require_tool
 from stackroom.app.function_settings import FittingSettings
 from stackroom.aws.session import client
 from stackroom.clock import Deadline

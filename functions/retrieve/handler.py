@@ -12,8 +12,7 @@ from functions import audit_line
 from functions.telemetry import logger_for, metrics_for, report_embeddings
 from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import ToolCall, tool_call
-from stackroom.access.plain_text import encodable
-from stackroom.access.tool import require_tool
+from stackroom.access.tool import encodable, require_tool
 from stackroom.app.function_settings import RetrieveSettings
 from stackroom.app.search_builder import SearchBuilder
 from stackroom.aws.session import client

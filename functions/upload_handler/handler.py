@@ -13,7 +13,7 @@ from functions.telemetry import logger_for, metrics_for
 from stackroom.app.function_settings import DocumentSettings, Pool
 from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.session import client
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunRequests
 from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads

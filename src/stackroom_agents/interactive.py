@@ -46,8 +46,8 @@ from strands.models import Model
 from strands.types.content import ContentBlock, Message
 
 from stackroom.access.identity import Caller, is_session_id
-from stackroom.access.plain_text import encodable
 from stackroom.access.tokens import TokenVerifier, bearer_token, published_keys
+from stackroom.access.tool import encodable
 from stackroom.app.function_settings import JsonList
 from stackroom.errors import (
     AgentUnfinished,

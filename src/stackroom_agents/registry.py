@@ -33,7 +33,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 from stackroom.app.function_settings import FittingSettings
 from stackroom.search.results import Searchable
 from stackroom_agents.agent_errors import AgentMisconfigured

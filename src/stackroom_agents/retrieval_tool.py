@@ -15,7 +15,7 @@ from strands.types.tools import ToolContext
 
 from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import Caller, ToolCall
-from stackroom.access.plain_text import encodable
+from stackroom.access.tool import encodable
 from stackroom.clock import Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
 from stackroom.search import results as core

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from stackroom.access.plain_text import is_encodable
+from stackroom.access.tool import is_encodable
 from stackroom.errors import ValidationError
 from stackroom.tools.texts import WEAK, range_of_scores, scores
 from stackroom_cli.callers import Asker

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 from stackroom.tools.texts import dollars, figure, iso, minute, size
 from stackroom_agents.user_agents.agents import mark_of
 from stackroom_agents.user_agents.assistant import ASSISTANT

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 
-from stackroom.access.plain_text import is_encodable
+from stackroom.access.tool import is_encodable
 from stackroom_console.endpoint import Endpoint, EndpointKind
 
 FORM = "application/x-www-form-urlencoded"

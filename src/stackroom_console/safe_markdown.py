@@ -17,7 +17,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 # Of an anchor on the page, as `cited` names them.

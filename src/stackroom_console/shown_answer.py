@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 from stackroom.catalogs.feedback import LONGEST_FILE
 from stackroom.model.passages import PlaceMapReader
 from stackroom.model.records import Catalog

@@ -28,7 +28,7 @@ from pydantic import (
     model_validator,
 )
 
-from stackroom.access.plain_text import Line, Text
+from stackroom.access.tool import Line, Text
 from stackroom.catalogs.feedback import LAST_PAGE
 from stackroom.errors import StackroomError
 from stackroom.text.running_lines import normalise

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from playwright.sync_api import Browser, Dialog, Error, Page, Request, expect
 
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 from stackroom_console.endpoint import EndpointKind
 from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance

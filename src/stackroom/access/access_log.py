@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from stackroom.access.identity import ToolCall
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 
 EVENT = "catalog accessed"
 SUCCESS = "success"

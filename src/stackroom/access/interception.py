@@ -14,9 +14,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from stackroom.access.identity import IDENTITY_HEADERS, identity_headers
-from stackroom.access.plain_text import is_encodable
 from stackroom.access.tokens import TokenVerifier, bearer_token
-from stackroom.access.tool import not_an_object
+from stackroom.access.tool import is_encodable, not_an_object
 from stackroom.errors import IssuerUnavailable, TokenRefused
 
 _VERSION = "1.0"

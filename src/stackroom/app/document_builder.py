@@ -14,8 +14,7 @@ from stackroom.aws.s3.document_bucket import S3Files
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
 from stackroom.model.records import PoolMember
 from stackroom.runs.placement import SharedSources
-from stackroom.runs.run_leases import RunLeases
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunLeases, RunRequests
 from stackroom.text.kept_texts import TextKeeping
 
 

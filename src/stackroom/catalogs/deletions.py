@@ -27,10 +27,9 @@ from stackroom.model.keys import (
 )
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus, Receipt
 from stackroom.model.repositories import Catalogs, Documents, Receipts
-from stackroom.runs.run_requests import RunRequests
-from stackroom.uploads.plan import Plan, UploadOutcome
+from stackroom.runs.run_leases import RunRequests
+from stackroom.uploads.plan import Plan, UploadOutcome, receipt_id_of, receipt_of
 from stackroom.uploads.reconcile import Uploads
-from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 
 # Seconds that whoever deletes a catalog waits for its data source to go, and between two looks.
 _PATIENCE, _POLL_SECONDS = 20.0, 0.5

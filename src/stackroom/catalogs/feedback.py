@@ -14,8 +14,8 @@ from typing import Annotated, Protocol
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
-from stackroom.access.plain_text import Line, Text
 from stackroom.access.tenancy import owned
+from stackroom.access.tool import Line, Text
 from stackroom.clock import utc_now
 from stackroom.model.records import Record
 from stackroom.model.repositories import Catalogs

@@ -16,7 +16,7 @@ from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.inventory import IdParts, Inventory
 from stackroom.runs.lease import Executions, Leases, Worklists
 from stackroom.runs.ledger import AdmissionBook
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunRequests
 from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.user_caps import UserCaps
 from stackroom.text.kept_texts import TextKeeping

@@ -17,7 +17,7 @@ from stackroom.errors import RecordChanged, is_systemic
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents, InspectionRequests
 from stackroom.reconciler.discrepancies import QUIET, Discrepancy, Kind, Outcome
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunRequests
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 

@@ -11,7 +11,7 @@ from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model.bucket import DocumentBucket, FileVersion
 from stackroom.model.records import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, InspectionRequests
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunRequests
 from stackroom.text.inspection import text_id_of
 from stackroom.text.ocr import OcrEngine
 

@@ -11,11 +11,14 @@ the next epoch, by the same write, and starts the execution of that name. A run 
 before it lists what to do, and gives the lease back only if the counter is unchanged. So a request
 is either seen by the run that lists after it, or keeps that run from ending.
 
+RunRequests is the only way to have a catalog's open documents processed: callers ask after they
+have changed a record.
+
 An execution is known to have started once its first task has renewed the lease. Until then, anyone
 who finds the lease starts the execution again; its name keeps it the only one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,7 +27,8 @@ from stackroom.clock import utc_now
 from stackroom.errors import RunSuperseded
 from stackroom.model.records import DataSource, PoolMember
 from stackroom.model.repositories import Catalogs
-from stackroom.runs.lease import Executions, Lease, Leases
+from stackroom.runs.lease import Executions, Lease, Leases, Worklists
+from stackroom.runs.placement import SharedSources
 
 # A run renews its lease with every task; the longest silence is one wait (runs/run.py) and the
 # retries of one task (about five minutes). Expiry alone decides nothing: Step Functions is asked.
@@ -213,3 +217,66 @@ class RunLeases:
 
 def _payload(lease: Lease, *, delay: int) -> dict[str, object]:
     return {"worklist_id": lease.worklist_id, "epoch": lease.epoch, "progress": {"delay": delay}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequests:
+    catalogs: Catalogs
+    shared: SharedSources
+    worklists: Worklists
+    runs: RunLeases
+    pool: Sequence[PoolMember]
+
+    def ask(self, catalog_id: str) -> None:
+        """
+        Request a run for the catalog. Safe to repeat. Does nothing for a catalog that is gone:
+        whatever is uploaded to it later asks anew.
+        """
+        if failures := self.ask_all([catalog_id]):
+            raise failures[catalog_id]
+
+    def ask_all(self, catalog_ids: Iterable[str]) -> dict[str, Exception]:
+        """Request each worklist's run once, and return errors by catalog."""
+        failures: dict[str, Exception] = {}
+        asking: dict[str, list[str]] = {}
+        for catalog_id in catalog_ids:
+            try:
+                if (worklist_id := self._entered(catalog_id)) is not None:
+                    asking.setdefault(worklist_id, []).append(catalog_id)
+            except Exception as error:  # a failure for one catalog doesn't concern the others
+                failures[catalog_id] = error
+        for worklist_id, listed in asking.items():
+            try:
+                self.runs.ask(worklist_id)
+            except Exception as error:  # as above
+                failures |= dict.fromkeys(listed, error)
+        return failures
+
+    def remind(self) -> list[str]:
+        """
+        Request runs for the shared worklists that have entries and no run, and return their ids.
+        Such entries are what a run has set aside, or what a crash has left between entering and
+        asking.
+        """
+        shared = (shared_worklist(each.knowledge_base_id) for each in self.pool)
+        forgotten = [each for each in shared if self._is_forgotten(each)]
+        for worklist_id in forgotten:
+            self.runs.ask(worklist_id)
+        return forgotten
+
+    def _is_forgotten(self, worklist_id: str) -> bool:
+        first = next(self.worklists.entries(worklist_id, limit=1), None)
+        return first is not None and not self.runs.is_live(worklist_id)
+
+    def _entered(self, catalog_id: str) -> str | None:
+        """
+        Enter the catalog and return its worklist; None if the catalog doesn't exist.
+        """
+        catalog = self.catalogs.get(catalog_id)
+        if catalog is None:
+            return None
+        source = catalog.source or self.shared.join_if_full(catalog)
+        worklist_id = worklist_of(catalog_id, source)
+        if is_shared(worklist_id):
+            self.worklists.add(worklist_id, catalog_id)
+        return worklist_id

@@ -36,8 +36,7 @@ from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import Placements, is_named_after
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, seconds_until_next_try
-from stackroom.runs.run_leases import RunLeases, home_of, is_shared, source_of
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunLeases, RunRequests, home_of, is_shared, source_of
 from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.runs.work_queue import WorkQueue

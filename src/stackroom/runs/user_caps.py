@@ -30,7 +30,7 @@ from stackroom.model.records import (
 )
 from stackroom.model.repositories import CatalogRegister, Documents
 from stackroom.model.usage import UsageBook, month_of, next_month
-from stackroom.runs.run_requests import RunRequests
+from stackroom.runs.run_leases import RunRequests
 
 _AT_ONCE = 300  # documents that one turn holds back: it is over in a second, and the others' comes
 

@@ -18,9 +18,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import Text
 from stackroom.access.tenancy import Everyone, Owned, Readers, View
-from stackroom.access.tool import Arguments, Tool
+from stackroom.access.tool import Arguments, Text, Tool
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity, StackroomError
 from stackroom.model.filters import all_of

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from stackroom.access import search_filter_argument
-from stackroom.access.plain_text import Id, Text
-from stackroom.access.tool import Arguments, Tool, by_name
+from stackroom.access.tool import Arguments, Id, Text, Tool, by_name
 from stackroom.clock import utc_now
 from stackroom.model.filters import Conditions
 

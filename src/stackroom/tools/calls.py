@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from stackroom import errors
 from stackroom.access.access_log import SUCCESS, AccessLog, access_of
 from stackroom.access.identity import ToolCall
-from stackroom.access.plain_text import encodable
-from stackroom.access.tool import require_tool
+from stackroom.access.tool import encodable, require_tool
 from stackroom.tools.definition import Rendered, Services
 from stackroom.tools.tools import BY_NAME, TOOLS
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import Id, Text
 from stackroom.access.tenancy import in_use, owned
+from stackroom.access.tool import Id, Text
 from stackroom.errors import ConfirmationRequired
 from stackroom.model.keys import MAX_CATALOG_NAME
 from stackroom.model.records import Catalog

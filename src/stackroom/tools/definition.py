@@ -31,8 +31,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.access.plain_text import Id
-from stackroom.access.tool import Arguments
+from stackroom.access.tool import Arguments, Id
 
 
 class Services(Protocol):

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import Id, Line, is_plain
 from stackroom.access.tenancy import in_use
-from stackroom.access.tool import by_name
+from stackroom.access.tool import Id, Line, by_name, is_plain
 from stackroom.catalogs.listing import DocumentsOfCatalog, same_contents
 from stackroom.catalogs.transfers import FORM_SECONDS, LINK_SECONDS, DownloadLink, Sent, UploadForm
 from stackroom.errors import ContentTooLarge, FileTooLarge, ValidationError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import Id
+from stackroom.access.tool import Id
 from stackroom.catalogs.changes import UserCapReached
 from stackroom.model.records import CapKind
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services

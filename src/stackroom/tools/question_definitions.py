@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import Id, Line, Text
+from stackroom.access.tool import Id, Line, Text
 from stackroom.catalogs.feedback import (
     LAST_PAGE,
     LONGEST_FILE,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 from stackroom.model.records import Document
 
 _KB, _MB = 1024, 1024**2

@@ -1,6 +1,5 @@
 """Describe a document as its object is now: its record, its sidecar, and what is wrong with it."""
 
-import hashlib
 import json
 import math
 import re
@@ -30,7 +29,7 @@ from stackroom.model.attributes import (
 )
 from stackroom.model.bucket import StoredObject
 from stackroom.model.formats import CONTENT_TYPES, MAX_FILE_BYTES, extension_of, unsupported
-from stackroom.model.keys import Location, Unplaced, path_problem
+from stackroom.model.keys import Location, Unplaced, digest, path_problem
 from stackroom.model.records import Document, DocumentStatus
 
 MAX_FILENAME_BYTES = 400  # leaves room for prefix and sidecar suffix in S3's 1,024-byte keys
@@ -201,7 +200,7 @@ def _fingerprint(found: StoredObject, problem: str | None) -> str:
     """
     attributes = (f"{name}={found.attributes[name]}" for name in sorted(found.attributes))
     parts = (found.etag, str(found.size), problem or "", *attributes)
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:32]
+    return digest(*parts)[:32]
 
 
 # The `{file}.metadata.json` beside each document: what makes a passage somebody's.

@@ -1,13 +1,13 @@
 """Plan what the state of a key requires, from what was read and nothing else."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from stackroom.model.attributes import MOST_RECORDED
 from stackroom.model.bucket import StoredObject, StoredSidecar
 from stackroom.model.catalog_counts import is_booked
-from stackroom.model.keys import Location, Unplaced, can_have_sidecar, is_junk
+from stackroom.model.keys import Location, Unplaced, can_have_sidecar, digest, is_junk
 from stackroom.model.records import (
     Catalog,
     CatalogStatus,
@@ -24,7 +24,6 @@ from stackroom.uploads.descriptions import (
     is_foreign,
     quarantine_sidecar,
 )
-from stackroom.uploads.removal_receipts import receipt_id_of, receipt_of
 from stackroom.uploads.steps import (
     KeepCatalogOpen,
     KeepReceipt,
@@ -420,3 +419,33 @@ def _receipted(state: KeyState, record: Document, now: datetime) -> tuple[Docume
     receipt_id = receipt_id_of(record, now, is_lost=state.is_lost)
     named = record.model_copy(update={"receipt_id": receipt_id})
     return named, [SaveRecord(document=named), KeepReceipt(receipt=receipt_of(named, user_id))]
+
+
+# The receipt of a removal follows from the document's record alone, which names it before it is
+# saved. So any writer may save it any number of times.
+
+_TIME = "%Y%m%dT%H%M%S%fZ"
+_LOST = "-lost"
+
+
+def receipt_id_of(document: Document, asked_at: datetime, *, is_lost: bool = False) -> str:
+    """Return an id that sorts by the time of the request and marks a loss that nobody requested."""
+    seal = digest(document.document_id, str(document.version))[:8]
+    return f"rcpt-{asked_at.astimezone(UTC).strftime(_TIME)}-{seal}{_LOST if is_lost else ''}"
+
+
+def receipt_of(document: Document, user_id: str) -> Receipt:
+    """Return the open receipt that the record names."""
+    assert document.receipt_id is not None, "a removal's record names its receipt"
+    asked_at = datetime.strptime(document.receipt_id.split("-")[1], _TIME).replace(tzinfo=UTC)
+    return Receipt(
+        receipt_id=document.receipt_id,
+        user_id=user_id,
+        catalog_id=document.catalog_id,
+        document_id=document.document_id,
+        filename=document.filename,
+        s3_key=document.s3_key,
+        asked_at=asked_at,
+        searchable_before=document.indexed_at,
+        lost=document.receipt_id.endswith(_LOST),
+    )

@@ -19,7 +19,7 @@ from strands.types.exceptions import (
     ModelThrottledException,
 )
 
-from stackroom.access.plain_text import is_encodable
+from stackroom.access.tool import is_encodable
 from stackroom.aws.error_mapping import model_errors
 from stackroom.errors import AgentUnfinished, ModelRefused, ModelThrottled, Rejected
 from stackroom_agents.batch.agent_events import Messages, Task

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stackroom.access.plain_text import encodable
+from stackroom.access.tool import encodable
 from stackroom.aws.s3.foreign_objects import SqsAnswers
 from stackroom.errors import MalformedEvent, StackroomError
 from stackroom_agents.batch.agent_events import event_of

@@ -8,9 +8,8 @@ from typing import Any
 
 from stackroom.access.access_log import SUCCESS, AccessLog, access_of, document_of
 from stackroom.access.identity import Caller, ToolCall
-from stackroom.access.plain_text import encodable
 from stackroom.access.search_filter_argument import conditions
-from stackroom.access.tool import is_nothing, not_an_object
+from stackroom.access.tool import encodable, is_nothing, not_an_object
 from stackroom.clock import Deadline
 from stackroom.errors import KnowledgeBaseNotFound, StackroomError, ValidationError
 from stackroom.search.linked_retrieval import LinkedRetrieval

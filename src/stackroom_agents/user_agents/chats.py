@@ -14,7 +14,7 @@ from typing import Annotated, Protocol, Self
 
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, NonNegativeInt
 
-from stackroom.access.plain_text import Line, is_plain
+from stackroom.access.tool import Line, is_plain
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried, run_in_threads
 from stackroom.errors import Conflict, NotFound, RecordChanged

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from pydantic import ConfigDict, Field, StringConstraints
 
-from stackroom.access.plain_text import Line, Text
+from stackroom.access.tool import Line, Text
 from stackroom.errors import ValidationError
 from stackroom.model.records import Record
 from stackroom_agents.user_agents.agent import (

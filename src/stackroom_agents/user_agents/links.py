@@ -12,7 +12,7 @@ from anyascii import anyascii
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from stackroom.access.plain_text import Line, Text
+from stackroom.access.tool import Line, Text
 from stackroom.clock import utc_now
 from stackroom.errors import (
     Conflict,

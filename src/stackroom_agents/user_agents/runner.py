@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from stackroom.access.identity import Caller
-from stackroom.access.plain_text import is_plain
+from stackroom.access.tool import is_plain
 from stackroom.clock import Deadline, utc_now
 from stackroom.concurrency import chunks, random_pauses, retried
 from stackroom.errors import (

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from stackroom.access.plain_text import Text
+from stackroom.access.tool import Text
 from stackroom.clock import utc_now
 from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import (

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from stackroom.access.plain_text import Text
+from stackroom.access.tool import Text
 from stackroom.model.records import Record
 from stackroom.search.results import SearchAnswer
 from stackroom_agents.user_agents.agent_run import ModelStep, ShownPassage, ToolStep
