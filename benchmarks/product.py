@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.use_cases import Stores, UseCases
+from functions.batch import object_event
 from simulated_time.account import Account
 from simulated_time.executions import Execution
 from simulated_time.functions import Function
@@ -16,7 +17,6 @@ from simulated_time.queues import Queue
 from stackroom.model.records import CatalogDataSources, PoolMember
 from stackroom.runs.run import Run
 from stackroom.runs.run_leases import RunRequests
-from stackroom.uploads.events import object_event
 from stackroom.uploads.reconcile import Uploads
 
 UPLOADS = 10  # messages of a full batch (infra/pipeline.py)
@@ -25,7 +25,7 @@ UPLOAD_BATCHES = 10  # at a time, likewise
 READERS, LARGE_READERS = 100, 50  # likewise, each of one file
 LARGE_FILE = 5_000_000  # bytes, likewise
 _VISIBILITY = 720.0  # seconds, likewise, of a message to a reader
-_WAITED = 2.0  # seconds by which such a message tells that others wait (functions/fair_turns.py)
+_WAITED = 2.0  # seconds by which such a message tells that others wait (functions/batch.py)
 SENDING = 0.02  # seconds of a SendMessageBatch, assumed: AWS says none
 _SWEEP = 300.0  # seconds between two sweeps (infra/runs.py)
 _SETTLING = 5.0  # seconds until a new knowledge base is active
@@ -167,7 +167,7 @@ class Stackroom:
 
 
 def in_turn(event: Event, account: Account, queue: Queue) -> Event:
-    """Resend S3's messages if others may wait, as functions/fair_turns.py does."""
+    """Resend S3's messages if others may wait, as functions/batch.py does."""
     again = [each["body"] for each in event["Records"] if not each["by_function"]]
     if not again:
         return event

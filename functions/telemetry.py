@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
@@ -10,7 +10,6 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from stackroom.search.cached_embeddings import CacheTally
 
 if TYPE_CHECKING:  # searching functions need not import runs
-    from stackroom.runs.run import Run
     from stackroom.runs.verdicts import Settled
 
 NAMESPACE = "Stackroom"
@@ -58,12 +57,6 @@ def report(settled: "Iterable[Settled]", *, logger: Logger, metrics: Metrics) ->
             metrics.add_metric(
                 name="UploadToIndexedSeconds", unit=MetricUnit.Seconds, value=max(waited, 0)
             )
-
-
-def progress_fields(run: "Run") -> dict[str, Any]:
-    """Return a run's progress for its log line: counts, without document ids."""
-    progress = run.progress.model_dump(mode="json", exclude={"calls", "alone", "set_aside"})
-    return {**progress, "calls_at_work": run.progress.calls_at_work}
 
 
 def report_set_aside(

@@ -125,7 +125,7 @@ class ConsumedQueue(Construct):
 def enable_fair_turns(
     consumer: HandlerFunction, queues: Sequence[ConsumedQueue], *, batch: int
 ) -> None:
-    """Let the consumer resend messages by user (functions/fair_turns.py)."""
+    """Let the consumer resend messages by user (functions/batch.py)."""
     consumer.set_variable("QUEUE_URLS", json.dumps([each.queue.queue_url for each in queues]))
     consumer.set_variable("QUEUE_BATCH", str(batch))
     for each in queues:

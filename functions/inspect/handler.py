@@ -7,8 +7,7 @@ from typing import Any
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.batch import handle_each, response
-from functions.fair_turns import QueueSettings, resend_by_user
+from functions.batch import QueueSettings, handle_each, object_event, resend_by_user, response
 from functions.telemetry import logger_for, metrics_for
 from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import DocumentSettings, Pool
@@ -19,7 +18,6 @@ from stackroom.text.extraction.page import Page
 from stackroom.text.extraction.page_pictures import pictures_of
 from stackroom.text.inspection import READS, Inspection, InspectionOutcome
 from stackroom.text.ocr import OcrEngine, PageOcr
-from stackroom.uploads.events import object_event
 
 logger = logger_for("inspect")
 metrics = metrics_for("inspect")

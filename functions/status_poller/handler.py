@@ -6,7 +6,7 @@ from typing import Any, Literal
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import logger_for, metrics_for, progress_fields, report, report_set_aside
+from functions.telemetry import logger_for, metrics_for, report, report_set_aside
 from stackroom.app.function_settings import AdmissionSettings, DocumentSettings
 from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.session import client
@@ -46,5 +46,5 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         logger.warning("failures without a name", count=polled.unexplained)
     metrics.add_metric(name="Polls", unit=MetricUnit.Count, value=1)
     metrics.add_metric(name="UnexplainedFailures", unit=MetricUnit.Count, value=polled.unexplained)
-    logger.info("run moved on", action=step.action, **progress_fields(polled.run))
+    logger.info("run moved on", action=step.action, **polled.run.log_fields)
     return polled.run.model_dump(mode="json")

@@ -1,20 +1,24 @@
 """SQS consumer that updates a document's record after an object event and requests a run."""
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.batch import handle_each, response
-from functions.fair_turns import QueueSettings, resend_by_user
+from functions.batch import (
+    ObjectEvent,
+    QueueSettings,
+    handle_each,
+    object_event,
+    resend_by_user,
+    response,
+)
 from functions.telemetry import logger_for, metrics_for
 from stackroom.app.function_settings import DocumentSettings, Pool
 from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.session import client
 from stackroom.runs.run_leases import RunRequests
-from stackroom.uploads.events import ObjectEvent, object_event
 from stackroom.uploads.plan import Plan, UploadOutcome
 from stackroom.uploads.reconcile import Uploads
 
@@ -45,7 +49,9 @@ def requests() -> RunRequests:
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Return the failed messages as a partial batch response."""
     parsed, failed = handle_each(resend_by_user(event, logger=logger), object_event, logger=logger)
-    outcomes = reconcile(parsed.values())
+    # Each key once, for its first event, however many name it: the object says everything.
+    events = reversed(parsed.values())
+    outcomes = uploads().reconcile_all({each.key: each.correlation_id for each in events})
     waiting: dict[str, list[str]] = {}  # messages by the catalog that they request a run for
     for message_id, source_event in parsed.items():
         outcome = outcomes[source_event.key]
@@ -65,17 +71,6 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         logger.error("asking for a run failed", catalog_id=catalog_id, exc_info=error)
         failed += waiting[catalog_id]
     return response(failed)
-
-
-def reconcile(events: Iterable[ObjectEvent]) -> dict[str, Plan | Exception]:
-    """Reconcile each key once, however many events name it: the object says everything."""
-    correlation_ids: dict[str, str] = {}
-    for each in events:
-        correlation_ids.setdefault(each.key, each.correlation_id)
-    try:
-        return uploads().reconcile_all(correlation_ids)
-    except Exception as error:  # such as a missing setting: every message reports it
-        return dict.fromkeys(correlation_ids, error)
 
 
 def report(source_event: ObjectEvent, plan: Plan) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from functions.ingest.deployed import IngestSettings
+from functions.ingest.handler import IngestSettings
 from functions.reconciler.handler import ReconcilerSettings
 from functions.status_poller.handler import PollerSettings
 from stackroom.app.function_settings import (

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from bedrock_kb_simulator import ingestion_settings
 from bedrock_kb_simulator.dispatcher import validate
 from bedrock_kb_simulator.service_errors import ServiceError
-from functions.ingest.deployed import IngestSettings
+from functions.ingest.handler import IngestSettings
 from stackroom.app.function_settings import DataSourceSettings
 
 MODEL = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0"

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from functions.ingest import recovery, tasks
+from functions.ingest import handler as ingest
 from functions.status_poller import handler as status_poller
 from stackroom import errors
 from stackroom.errors import StackroomError, Unavailable
@@ -54,7 +54,7 @@ PASSING = {
     "Sandbox.Timedout",
     "States.Timeout",
 }
-FUNCTIONS = {"${IngestFunctionArn}": tasks, "${StatusPollerFunctionArn}": status_poller}
+FUNCTIONS = {"${IngestFunctionArn}": ingest, "${StatusPollerFunctionArn}": status_poller}
 
 
 def test_workflow_file_matches_its_source_and_has_only_known_placeholders() -> None:
@@ -120,8 +120,8 @@ def test_the_machine_asks_a_function_for_just_the_actions_that_it_has(function: 
     asked = {_action(task) for task in TASKS.values() if _function(task) == function}
 
     known = set(get_args(module.Step.model_fields["action"].annotation))
-    if module is tasks:
-        for task in (tasks.AdmissionRequest, recovery.Breakdown):
+    if module is ingest:
+        for task in (ingest.AdmissionRequest, ingest.Breakdown):
             known |= set(get_args(task.model_fields["action"].annotation))
     assert asked == known
 

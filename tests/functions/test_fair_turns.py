@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from functions import fair_turns
+from functions.batch import resend_by_user, settings
 from functions.telemetry import logger_for
 from stackroom.aws import session
 from tests.aws.stores import ENVIRONMENT
@@ -27,9 +27,9 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         others = session.client("sqs").create_queue(QueueName="others")["QueueUrl"]
         monkeypatch.setenv("QUEUE_URLS", json.dumps([others, url]))
         monkeypatch.setenv("QUEUE_BATCH", str(FULL))
-        fair_turns.settings.cache_clear()
+        settings.cache_clear()
         yield url
-    fair_turns.settings.cache_clear()
+    settings.cache_clear()
     session.client.cache_clear()
 
 
@@ -53,7 +53,7 @@ def batch(*bodies: str, waited: float = 0.0) -> dict[str, Any]:
 
 
 def left_of(event: dict[str, Any]) -> list[str]:
-    left = fair_turns.resend_by_user(event, logger=logger_for("test"))
+    left = resend_by_user(event, logger=logger_for("test"))
     return [each["messageId"] for each in left["Records"]]
 
 
@@ -101,7 +101,7 @@ def test_single_message_is_resent_if_it_has_waited(
     queue: str, monkeypatch: pytest.MonkeyPatch, waited: float, left: list[str]
 ) -> None:
     monkeypatch.setenv("QUEUE_BATCH", "1")
-    fair_turns.settings.cache_clear()
+    settings.cache_clear()
 
     assert left_of(batch(body("alice/a/1.txt"), waited=waited)) == left
     assert len(received(queue)) == 1 - len(left)

@@ -12,6 +12,7 @@ from moto import mock_aws
 
 import functions.reconciler.handler as reconciler
 from bedrock_kb_simulator.service_errors import ServiceError
+from functions.batch import object_event
 from stackroom.aws import session
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
@@ -22,7 +23,6 @@ from stackroom.model.keys import Location, locate
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Inspected
 from stackroom.runs.placement import SharedSources
-from stackroom.uploads.events import object_event
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

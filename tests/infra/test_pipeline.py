@@ -8,7 +8,7 @@ import pytest
 from functions.event_publisher.handler import PublisherSettings
 from functions.event_publisher.schemas import schema_file, schema_path
 from functions.identity_interceptor.handler import InterceptorSettings
-from functions.ingest.deployed import IngestSettings
+from functions.ingest.handler import IngestSettings
 from functions.inspect.handler import InspectSettings
 from functions.reconciler.handler import ReconcilerSettings
 from functions.status_poller.handler import PollerSettings

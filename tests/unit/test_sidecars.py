@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.batch import object_event
 from stackroom.errors import MalformedEvent, ValidationError
 from stackroom.model.attributes import Attribute, record_entries
 from stackroom.model.bucket import FileVersion
@@ -18,7 +19,6 @@ from stackroom.uploads.descriptions import (
     own_sidecar,
     user_attributes,
 )
-from stackroom.uploads.events import object_event
 
 EVENT = {
     "id": "event-1",

@@ -14,7 +14,6 @@ import functions.ingest.handler as ingest
 import functions.inspect.handler as inspect
 import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
-from functions.ingest import deployed
 from stackroom.aws import session
 from stackroom.text.extraction import Page, read_pages
 from tests.support.lambda_context import Context
@@ -102,7 +101,7 @@ class Functions:
 
 def forget() -> None:
     """Clear what the handlers keep between invocations, as in a new sandbox."""
-    for module in (upload_handler, inspect, deployed, status_poller):
+    for module in (upload_handler, inspect, ingest, status_poller):
         for kept in vars(module).values():
             if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
                 kept.cache_clear()

@@ -13,11 +13,10 @@ from stackroom.model.records import PerSourceType
 from stackroom.runs.admission import Admission
 from stackroom.runs.broken_runs import BrokenRuns, Restart
 from stackroom.runs.by_job import ByJobs
-from stackroom.runs.call_results import CallResults
 from stackroom.runs.direct_calls import DirectCalls
 from stackroom.runs.evidence import Investigation
 from stackroom.runs.placement import Placements
-from stackroom.runs.polling import Polling
+from stackroom.runs.polling import CallResults, Polling
 from stackroom.runs.run_tasks import RunTasks, Takedown
 from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.user_caps import UserCaps

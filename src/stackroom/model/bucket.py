@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from pydantic import BaseModel, Field, ValidationError
+
+from stackroom.model.attributes import Attribute
+
 
 @dataclass(frozen=True, kw_only=True)
 class StoredObject:
@@ -51,10 +55,22 @@ class Files(Protocol):
         """Return the current version, or None if there is none."""
 
 
+class _Sidecar(BaseModel):
+    metadata_attributes: dict[str, Attribute] = Field(alias="metadataAttributes")
+
+
 @dataclass(frozen=True, kw_only=True)
 class StoredSidecar:
     body: bytes
     last_modified: datetime
+
+    @property
+    def attributes(self) -> dict[str, Attribute] | None:
+        """The attributes of a sidecar of ours; None for anything else."""
+        try:
+            return _Sidecar.model_validate_json(self.body).metadata_attributes
+        except ValidationError:
+            return None
 
 
 Version = tuple[str, str]  # key and version id; a delete marker is one, too

@@ -8,9 +8,8 @@ verdict for each.
 - ledger, admission, capacity: who may use a knowledge base next, how long work takes, and how many
   data sources of which kind a knowledge base has. Grants and the queue are kept in the control
   table; a task token wakes the run that is granted a turn
-- run_tasks, by_job, work_queue, submissions, direct_calls: the tasks of the state machine, and what
-  they send
-- polling, call_results: what became of it
+- run_tasks, by_job, work_queue, direct_calls: the tasks of the state machine, and what they send
+- polling: what became of it
 - evidence, search_check, verdicts: what Bedrock, inspections and searches say becomes a document's
   status
 - broken_runs: a run that broke gets a successor

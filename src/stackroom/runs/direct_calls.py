@@ -2,7 +2,7 @@
 Direct calls: the way into a data source of type CUSTOM, ten documents a call.
 
 Documents are bound to a call, then sent. The run's progress lists the calls at work; polling reads
-their results (stackroom.runs.call_results), and the next start sends what free calls can take.
+their results (stackroom.runs.polling), and the next start sends what free calls can take.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from stackroom.access.tenancy import REJECTED
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.concurrency import RunParallel, result_or_error, run_in_threads
 from stackroom.errors import (
@@ -18,8 +19,9 @@ from stackroom.errors import (
     KnowledgeBaseUnavailable,
     is_systemic,
 )
+from stackroom.model.attributes import TEXT_ID, Attribute
 from stackroom.model.bucket import DocumentBucket
-from stackroom.model.keys import digest
+from stackroom.model.keys import TextName, digest, locate
 from stackroom.model.records import STILL_ANSWERS, Catalog, DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
@@ -37,7 +39,6 @@ from stackroom.runs.run import (
     seconds_until_next_poll,
     seconds_until_next_try,
 )
-from stackroom.runs.submissions import submissions_of
 from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, of_illegible
 from stackroom.runs.work_queue import OpenWork, WorkQueue, with_nothing_to_do
 
@@ -452,3 +453,39 @@ class CallSender:
 
 def _key(named: Document | DocumentName) -> tuple[str, str]:
     return (named.catalog_id, named.document_id)
+
+
+def submissions_of(
+    documents: Iterable[Document], bucket: DocumentBucket, *, sends_texts: bool
+) -> dict[str, Submission]:
+    """
+    Return submissions by document id, with the attributes of the sidecar, for documents that have
+    one. Bedrock reads the document's text, or its file if `sends_texts` is False or there is no
+    text.
+    """
+    by_key = {each.s3_key: each for each in documents}
+    found: dict[str, Submission] = {}
+    for key, kept in bucket.sidecars_of(list(by_key)).items():
+        document, user_id = by_key[key], locate(key).user_id
+        attributes = kept.attributes
+        if attributes is None or attributes.get("user_id") == REJECTED:
+            continue
+        # The owner follows from the key: a sidecar repeats whatever its author wrote.
+        own: dict[str, Attribute] = {
+            "user_id": user_id,
+            "catalog_id": document.catalog_id,
+            "document_id": document.document_id,
+            "filename": document.filename,
+        }
+        content = key
+        if document.text_id is not None:
+            own[TEXT_ID] = document.text_id
+            if sends_texts:
+                ids = (user_id, document.catalog_id, document.document_id)
+                content = TextName(*ids, document.text_id).key
+        found[document.document_id] = Submission(
+            document_id=document.document_id,
+            uri=bucket.uri_of(content),
+            attributes={**attributes, **own},
+        )
+    return found

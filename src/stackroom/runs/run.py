@@ -5,7 +5,7 @@ A run's progress and waiting times: what travels through the state machine and d
 import random
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from pydantic import AwareDatetime, NonNegativeInt
 
@@ -141,9 +141,20 @@ class Run(Record):
     epoch: NonNegativeInt
     progress: RunProgress = RunProgress()
 
+    @property
+    def log_fields(self) -> dict[str, Any]:
+        """The progress for a log line: counts, without document ids."""
+        progress = self.progress.model_dump(mode="json", exclude={"calls", "alone", "set_aside"})
+        return {**progress, "calls_at_work": self.progress.calls_at_work}
+
     def with_outcome(self, outcome: RunOutcome, **changes: object) -> Self:
         steps = self.progress.steps + 1
         return self.with_progress(outcome=outcome, steps=steps, **changes)
+
+    def trying_later(self, outcome: RunOutcome) -> Self:
+        waits = self.progress.waits
+        seconds = seconds_until_next_try(waits)
+        return self.with_outcome(outcome, wait_seconds=seconds, waits=waits + 1)
 
     def with_progress(self, **changes: object) -> Self:
         return self.model_copy(update={"progress": self.progress.model_copy(update=changes)})

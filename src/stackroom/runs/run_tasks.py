@@ -287,7 +287,4 @@ def _is_to_go(catalog: Catalog) -> bool:
 def _wait(run: Run) -> Run:
     if run.progress.steps >= MAX_STEPS:
         return run.with_outcome(RunOutcome.HAND_OVER)
-    waits = run.progress.waits
-    return run.with_outcome(
-        RunOutcome.WAITING, wait_seconds=seconds_until_next_try(waits), waits=waits + 1
-    )
+    return run.trying_later(RunOutcome.WAITING)

@@ -1,7 +1,6 @@
 """
 Bring the record of a document in step with its object after an event.
 
-- events: S3's notifications through EventBridge and SQS; only hints
 - reconcile: handles one key, from reading to the last write
 - plan: works out, without I/O, what the state of a key requires, and a removal's receipt
 - descriptions: the content of a document's record and sidecar

@@ -11,9 +11,6 @@ from email.errors import HeaderParseError
 from email.header import Header, decode_header, make_header
 from itertools import accumulate
 
-from pydantic import BaseModel, Field
-from pydantic import ValidationError as Malformed
-
 from stackroom.access.tenancy import REJECTED, SHARED
 from stackroom.errors import ValidationError
 from stackroom.model.attributes import (
@@ -232,10 +229,6 @@ _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _EXACT = 2**53  # numberValue is a double [API model of bedrock-agent]; larger ones are rounded
 
 
-class _Sidecar(BaseModel):
-    metadata_attributes: dict[str, Attribute] = Field(alias="metadataAttributes")
-
-
 def user_attributes(object_metadata: Mapping[str, str]) -> dict[str, Attribute]:
     """
     Return the searchable attributes in an object's `x-amz-meta-*` values (given without that
@@ -396,19 +389,6 @@ def quarantine_sidecar(location: Location) -> bytes:
     """
     ids = {"catalog_id": location.catalog_id, "document_id": location.document_id}
     return _compact({"metadataAttributes": {"user_id": REJECTED, **ids}})
-
-
-def attributes_in(body: bytes) -> dict[str, Attribute] | None:
-    """Return the attributes of a sidecar of ours; None for anything else."""
-    try:
-        return _Sidecar.model_validate_json(body).metadata_attributes
-    except Malformed:
-        return None
-
-
-def is_foreign(body: bytes, location: Location) -> bool:
-    """Return True if somebody else wrote the sidecar that lies beside the document."""
-    return (attributes_in(body) or {}).get("catalog_id") != location.catalog_id
 
 
 def _compact(value: object) -> bytes:

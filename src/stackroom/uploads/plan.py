@@ -21,7 +21,6 @@ from stackroom.uploads.descriptions import (
     already_describes,
     describe,
     describe_unplaced,
-    is_foreign,
     quarantine_sidecar,
 )
 from stackroom.uploads.steps import (
@@ -316,11 +315,16 @@ def _with_sidecar_mended(
     return _rejected(state, suspect, str(record.status_reason), right.sidecar, now)
 
 
+def _is_foreign(sidecar: StoredSidecar, document: Document) -> bool:
+    """Return True if somebody else wrote the sidecar that lies beside the document."""
+    return (sidecar.attributes or {}).get("catalog_id") != document.catalog_id
+
+
 def _registered(
     state: KeyState, document: Document, found: StoredObject, sidecar: bytes, now: datetime
 ) -> Plan:
     kept = state.sidecar
-    lost = document.lost_sidecar or (kept is not None and is_foreign(kept.body, state.location))
+    lost = document.lost_sidecar or (kept is not None and _is_foreign(kept, document))
     pending = document.moved(DocumentStatus.PENDING, at=now)
     pending = pending.model_copy(update={"lost_sidecar": lost, **_text_of(state.record, document)})
     steps: tuple[Step, ...]

@@ -29,7 +29,6 @@ import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.reconciler.bedrock_requests
-from functions.ingest import deployed, recovery, tasks
 from functions.reconciler import search_indexes
 from simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
@@ -44,7 +43,7 @@ HANDLERS: dict[str, ModuleType] = {
     "reconciler": reconciler,
     "event_publisher": event_publisher,
 }
-_MODULES = (*HANDLERS.values(), deployed, recovery, tasks, search_indexes)
+_MODULES = (*HANDLERS.values(), search_indexes)
 Event = dict[str, Any]
 
 

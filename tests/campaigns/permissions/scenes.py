@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
-from functions.fair_turns import WAITED
+from functions.batch import WAITED
 from infra.pipeline import LARGE_FILE
 from simulator.tests import files
 from stackroom.app.function_settings import Pool
