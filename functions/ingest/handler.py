@@ -16,8 +16,8 @@ from stackroom.app.function_settings import (
 )
 from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.session import client
+from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import Run, RunOutcome
-from stackroom.runs.run_tasks import RunTasks
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")
@@ -99,8 +99,22 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 def move_on(step: Step) -> dict[str, Any]:
     logger.append_keys(worklist_id=step.worklist_id, epoch=step.epoch)
-    run = Run.model_validate(step.model_dump(exclude={"action"}))
-    moved = _task(step.action, run)
+    run, tasks = Run.model_validate(step.model_dump(exclude={"action"})), use_cases().run_tasks
+    match step.action:
+        case "ensure":
+            result = tasks.ensure(run)
+        case "start":
+            result = tasks.start(run)
+            metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=result.calls)
+            if result.run.progress.job_id is not None:
+                metrics.add_metric(name="IngestionJobs", unit=MetricUnit.Count, value=1)
+        case "release":
+            result = TaskResult(run=tasks.release(run))
+        case "hand_over":
+            result = TaskResult(run=tasks.hand_over(run))
+    report(result.settled, logger=logger, metrics=metrics)
+    report_set_aside(result.failures, logger=logger, metrics=metrics)
+    moved = result.run
     logger.info("run moved on", action=step.action, **moved.log_fields)
     if moved.progress.outcome is RunOutcome.BUSY:
         metrics.add_metric(name="BusyAnswers", unit=MetricUnit.Count, value=1)
@@ -110,37 +124,9 @@ def move_on(step: Step) -> dict[str, Any]:
 def admit(request: AdmissionRequest) -> dict[str, Any]:
     logger.append_keys(worklist_id=request.worklist_id, epoch=request.epoch)
     run = Run.model_validate(request.model_dump(exclude={"action", "token"}))
-    _run_tasks().admit(run, request.token)
+    use_cases().run_tasks.admit(run, request.token)
     logger.info("run queued up", **run.log_fields)
     return {}
-
-
-def _task(action: str, run: Run) -> Run:
-    match action:
-        case "ensure":
-            ensured = _run_tasks().ensure(run)
-            report(ensured.settled, logger=logger, metrics=metrics)
-            return ensured.run
-        case "start":
-            return _start(run)
-        case "release":
-            return _run_tasks().release(run)
-        case _:
-            return _run_tasks().hand_over(run)
-
-
-def _start(run: Run) -> Run:
-    started = _run_tasks().start(run)
-    report(started.settled, logger=logger, metrics=metrics)
-    report_set_aside(started.failures, logger=logger, metrics=metrics)
-    metrics.add_metric(name="DirectCalls", unit=MetricUnit.Count, value=started.calls)
-    if started.run.progress.job_id is not None:
-        metrics.add_metric(name="IngestionJobs", unit=MetricUnit.Count, value=1)
-    return started.run
-
-
-def _run_tasks() -> RunTasks:
-    return use_cases().run_tasks
 
 
 # Recovery from a failed run, which its state machine, EventBridge or the sweep reports.
@@ -168,7 +154,7 @@ def recover(ending: Ending) -> dict[str, Any]:
 
 def sweep(request: Sweep) -> dict[str, Any]:
     runs = use_cases().runs
-    leases = runs.held() if request.thorough else runs.expired()
+    leases = runs.leases.held() if request.thorough else runs.expired()
     swept = use_cases().broken_runs.sweep(leases, were_stopped=request.thorough)
     report(swept.settled, logger=logger, metrics=metrics)
     for name, error in swept.failures.items():

@@ -127,7 +127,7 @@ def test_catalogs_of_a_shared_data_source_take_turns(
 def test_document_that_no_run_is_at_is_not_about_to_begin(pipeline: Pipeline) -> None:
     run = pipeline.live_run()
     served = pipeline.leases.kept[run.worklist_id].requested
-    pipeline.runs.release(run.worklist_id, run.epoch, served=served)
+    pipeline.leases.release(run.worklist_id, run.epoch, served=served)
     at_once = estimated(pipeline).documents[0]
     pipeline.clock.pass_by(60)
 

@@ -252,7 +252,7 @@ def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(filled: Pipeli
     filled.executions.ended.add(f"{CATALOG}-1")
 
     by_expiry = filled.broken_runs.sweep(filled.runs.expired())
-    by_lease = filled.broken_runs.sweep(filled.runs.held(), were_stopped=True)
+    by_lease = filled.broken_runs.sweep(filled.leases.held(), were_stopped=True)
 
     assert (by_expiry.followed, by_lease.followed) == ([], [f"{CATALOG}-1"])
     assert filled.executions.started[f"{CATALOG}-2"]["progress"] == {"delay": 0}

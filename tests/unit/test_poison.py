@@ -220,7 +220,7 @@ def test_dead_runs_get_successors_though_nothing_can_be_granted() -> None:
     dead_runs(world)
     fails_for(world.book, "waiting", "KB1")
 
-    swept = world.broken_runs.sweep(world.runs.held())
+    swept = world.broken_runs.sweep(world.runs.leases.held())
 
     assert followed(world)
     assert "what is free, to be handed out" in swept.failures

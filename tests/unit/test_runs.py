@@ -83,7 +83,9 @@ def test_delayed_successor_is_not_started_early_by_other_requests(pipeline: Pipe
 
 def test_lease_released_during_a_request_is_taken(pipeline: Pipeline) -> None:
     pipeline.runs.ask(CATALOG)
-    pipeline.leases.before("ask", lambda _: pipeline.runs.release(CATALOG, 1, served=1), times=1)
+    pipeline.leases.before(
+        "ask", lambda _: pipeline.runs.leases.release(CATALOG, 1, served=1), times=1
+    )
 
     pipeline.runs.ask(CATALOG)
 

@@ -49,7 +49,7 @@ class Restart:
             "operator has mended it, drop the file again"
         )
         settled = list(self._fail(catalog_id, reason))
-        if not self.runs.release(catalog_id, lease.epoch, served=lease.requested):
+        if not self.runs.leases.release(catalog_id, lease.epoch, served=lease.requested):
             self.runs.recover(lease)  # more was dropped meanwhile
         return settled
 

@@ -116,10 +116,6 @@ class RunLeases:
         lease = self.leases.get(worklist_id)
         return lease is not None and lease.held
 
-    def release(self, worklist_id: str, epoch: int, *, served: int) -> bool:
-        """End the run unless there is more to do. Raises RunSuperseded."""
-        return self.leases.release(worklist_id, epoch, served=served)
-
     def renew(self, worklist_id: str, epoch: int, *, parked: bool = False) -> Lease:
         """Go on with the run, or let it wait for its grant. Raises RunSuperseded."""
         until = self.now() + (_PARKED if parked else LEASE)
@@ -158,14 +154,7 @@ class RunLeases:
         Return the leases of runs that have been silent for too long, reading them as they are
         consumed.
         """
-        yield from self.leases.expired(self.now())
-
-    def held(self) -> Iterator[Lease]:
-        """
-        Return the leases of all runs that are thought to be live, reading them as they are
-        consumed.
-        """
-        yield from self.leases.held()
+        return self.leases.expired(self.now())
 
     def is_silent(self, lease: Lease) -> bool:
         """

@@ -222,7 +222,7 @@ class RunTasks:
             pass  # it waits for its knowledge base to come back to the pool
         elif self.queue.has_work(run):
             return run.with_outcome(RunOutcome.MORE, waits=0)
-        is_over = self.runs.release(run.worklist_id, run.epoch, served=served)
+        is_over = self.runs.leases.release(run.worklist_id, run.epoch, served=served)
         return run.with_outcome(RunOutcome.RELEASED if is_over else RunOutcome.MORE, waits=0)
 
     def hand_over(self, run: Run) -> Run:

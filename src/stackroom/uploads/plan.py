@@ -7,7 +7,7 @@ from enum import StrEnum
 from stackroom.model.attributes import MOST_RECORDED
 from stackroom.model.bucket import StoredObject, StoredSidecar
 from stackroom.model.catalog_counts import is_booked
-from stackroom.model.keys import Location, Unplaced, can_have_sidecar, digest, is_junk
+from stackroom.model.keys import Location, Unplaced, can_have_sidecar, digest
 from stackroom.model.records import (
     Catalog,
     CatalogStatus,
@@ -45,6 +45,7 @@ class KeyState:
     """
     The state of a key that belongs to a catalog, which may not exist yet. `unplaced` is the
     object's record from when it belonged to no catalog. `receipt` is the one that its record names.
+    `is_junk` if systems or programs keep the file for themselves.
     `is_lost` if the object is gone and no deletion of it was seen.
     """
 
@@ -55,6 +56,7 @@ class KeyState:
     sidecar: StoredSidecar | None = None
     unplaced: Document | None = None
     receipt: Receipt | None = None
+    is_junk: bool = False
     is_lost: bool = False
 
     @property
@@ -67,8 +69,8 @@ class KeyState:
 @dataclass(frozen=True, kw_only=True)
 class UnplacedKeyState:
     """
-    The state of a key that belongs to no catalog. `orphan` is its record in a catalog that no
-    longer exists; `has_sidecar` if it has one, which it should not.
+    The state of a key that belongs to no catalog; junk counts as not found. `orphan` is its record
+    in a catalog that no longer exists; `has_sidecar` if it has one, which it should not.
     """
 
     location: Unplaced
@@ -128,7 +130,7 @@ def plan(
 ) -> Plan:
     if isinstance(state, UnplacedKeyState):
         return _plan_unplaced(state, now, correlation_id)
-    if is_junk(state.location.key):
+    if state.is_junk:
         return _plan_junk(state)
     if state.found is not None:
         return _arrived(state, state.found, now, correlation_id)
@@ -183,7 +185,7 @@ def _plan_unplaced(state: UnplacedKeyState, now: datetime, correlation_id: str |
         steps.append(RemoveSidecar(key=location.key))
     if state.orphan is not None:
         steps.append(RemoveRecord(document=state.orphan))
-    if state.found is None or is_junk(location.key):
+    if state.found is None:
         if state.record is not None:
             steps.append(RemoveRecord(document=state.record))
         outcome = UploadOutcome.FORGOTTEN if steps else UploadOutcome.IGNORED

@@ -20,11 +20,12 @@ from typing import TypeVar
 from stackroom.clock import utc_now
 from stackroom.concurrency import RunParallel, random_pauses, retried, run_in_threads
 from stackroom.errors import LimitReached, ObjectRefused, RecordChanged, Unavailable
-from stackroom.model.bucket import DocumentBucket, StoredObject
+from stackroom.model.bucket import DocumentBucket
 from stackroom.model.keys import (
     Location,
     Unplaced,
     is_folder_marker,
+    is_junk,
     is_ours,
     locate,
     taken_reason,
@@ -255,7 +256,13 @@ class Uploads:
             return self._read_unplaced(location.unplaced(reason), own)
         if reason is not None and found is not None:
             return self._read_unplaced(location.unplaced(reason), record)
-        if record is not None and self._is_taken(record, found, key):
+        # Where the record is of another object, whose name is encoded differently, it can't serve
+        # both, because it would go with either; if the other is gone, this one takes its place.
+        if (
+            record is not None
+            and record.s3_key != key
+            and (found is None or self.bucket.head(record.s3_key) is not None)
+        ):
             twin = self._read_unplaced(location.unplaced(taken_reason(record.s3_key)))
             return replace(twin, has_sidecar=sidecar is not None)
         is_missed = is_audit and found is None and record is not None
@@ -271,6 +278,7 @@ class Uploads:
             sidecar=sidecar,
             unplaced=unplaced,
             receipt=receipt,
+            is_junk=is_junk(key),
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
 
@@ -279,19 +287,9 @@ class Uploads:
     ) -> UnplacedKeyState:
         record = self.documents.get(location.partition, location.document_id)
         found = self.bucket.head(location.key)
-        if found is not None and is_folder_marker(found.key, found.size):
+        if found is not None and (is_folder_marker(found.key, found.size) or is_junk(found.key)):
             found = None
         return UnplacedKeyState(location=location, record=record, found=found, orphan=orphan)
-
-    def _is_taken(self, record: Document, found: StoredObject | None, key: str) -> bool:
-        """
-        Return True if the record is of another object, whose name is encoded differently. A record
-        can't serve both, because it would go with either; if the other object is gone, this one
-        takes its place.
-        """
-        if record.s3_key == key:
-            return False
-        return found is None or self.bucket.head(record.s3_key) is not None
 
     def _unplaced(self, location: Location, record: Document | None) -> Document | None:
         """Return a new object's record from when it belonged to no catalog, if there is one."""
