@@ -32,7 +32,7 @@ from stackroom.model.records import (
     Receipt,
 )
 from stackroom.model.repositories import DocumentKey, DocumentNotes, DocumentPage, ListingPage
-from stackroom.runs.lease import Lease, WorklistEntry
+from stackroom.runs.run_leases import Lease, WorklistEntry
 
 BUCKET = "docs"
 PAGE = 3  # keys that MemoryBucket.purge takes at a time

@@ -13,8 +13,8 @@ from stackroom.errors import RecordChanged
 from stackroom.model.bucket import StoredObject
 from stackroom.model.keys import SIDECAR_SUFFIX
 from stackroom.model.records import Catalog, Document
-from stackroom.runs.lease import Lease
 from stackroom.runs.ledger import Ledger, Mode, Waiter
+from stackroom.runs.run_leases import Lease
 
 
 @dataclass

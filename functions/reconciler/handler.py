@@ -29,14 +29,16 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import AwareDatetime, BaseModel
 
-from functions.reconciler.search_indexes import report_search_indexes
 from functions.telemetry import NAMESPACE, logger_for, metrics_for
 from stackroom.app.function_settings import DocumentSettings, Pool
 from stackroom.app.reconciler_builder import ReconcilerBuilder
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.aws.session import client
 from stackroom.aws.sqs.object_events import SqsInspectionRequests
+from stackroom.model.records import PoolMember
 from stackroom.reconciler.audit_rounds import MemoryBookmark, Reconciliation, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
+from stackroom.search.index_setup import Readiness, readiness_of
 
 logger = logger_for("reconciler")
 metrics = metrics_for("reconciler")
@@ -215,3 +217,27 @@ def count_discrepancies(counts: Counter[Kind]) -> None:
             name="ReconcilerFindings", unit=MetricUnit.Count, value=number, namespace=NAMESPACE
         ) as metric:
             metric.add_dimension(name="kind", value=kind)
+
+
+# The reconciler's report on text search in the pool's indexes.
+
+logger = logger_for("reconciler")
+metrics = metrics_for("reconciler")
+
+_UNKNOWN = "unknown"
+
+
+def report_search_indexes(pool: Iterable[PoolMember]) -> None:
+    """Log indexes without text search and count them, for an alarm; count all indexes by state."""
+    indexes = [member.index for member in pool if member.index is not None]
+    known = readiness_of(S3VectorsIndexes(client("s3vectors")), indexes)
+    unready = {name: each for name, each in known.items() if each is not Readiness.ACTIVE}
+    for name, readiness in unready.items():
+        logger.warning("search index not ready", index=name, state=readiness or _UNKNOWN)
+
+    metrics.add_metric(name="SearchIndexesNotReady", unit=MetricUnit.Count, value=len(unready))
+    for state, count in Counter(each or _UNKNOWN for each in known.values()).items():
+        with single_metric(
+            name="SearchIndexes", unit=MetricUnit.Count, value=count, namespace=NAMESPACE
+        ) as metric:
+            metric.add_dimension(name="state", value=state)

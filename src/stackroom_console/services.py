@@ -2,7 +2,6 @@
 
 from functools import cached_property
 
-from stackroom.app.inventory_builder import InventoryBuilder
 from stackroom.app.tool_builder import ToolBuilder
 from stackroom.aws.cloudwatch.cloudwatch_boards import CloudWatchBoards
 from stackroom.catalogs.browsing import Browsing
@@ -13,7 +12,7 @@ from stackroom.text.extraction.apart import read_pages_apart
 from stackroom_agents.user_agents.agent_builder import AgentBuilder
 
 
-class ConsoleServices(ToolBuilder, AgentBuilder, InventoryBuilder):
+class ConsoleServices(ToolBuilder, AgentBuilder):
     @cached_property
     def browsing(self) -> Browsing:
         return Browsing(catalogs=self.register, documents=self.documents, names=self.document_names)

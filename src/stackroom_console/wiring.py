@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from stackroom.access.access_log import AccessLog
 from stackroom.access.tokens import TokenVerifier, published_keys
 from stackroom.app.function_settings import CatalogToolsSettings, JsonList
-from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
+from stackroom.aws.dynamodb.user_records import DynamoSignOuts
 from stackroom.aws.session import secret_text
 from stackroom.catalogs.transfers import Transfers
 from stackroom.model.formats import MAX_FILE_BYTES

@@ -10,15 +10,14 @@ from pydantic import TypeAdapter
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.items import from_item, instant, to_item
-from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoWorklists
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
-from stackroom.aws.dynamodb.selection_records import DynamoSelections
-from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.aws.dynamodb.user_records import DynamoSelections
 from stackroom.errors import RecordChanged
 from stackroom.model.records import Receipt
 from stackroom.model.repositories import Inspected
-from stackroom.runs.lease import Lease
 from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter, WorkDuration
+from stackroom.runs.run_leases import Lease
 from tests.aws.stores import CONTROL_TABLE
 from tests.support.records import NOW, a_receipt
 

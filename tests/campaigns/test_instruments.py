@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.dynamodb.lease_records import DynamoLeases
-from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoWorklists
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.run_leases import LEASE, shared_worklist
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from stackroom.access.access_log import Access
 from stackroom.access.tokens import TokenVerifier
 from stackroom.aws import session
-from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
+from stackroom.aws.dynamodb.user_records import DynamoSignOuts
 from stackroom_console.app import console_app
 from stackroom_console.console import Connection, Console
 from stackroom_console.openid_provider import OpenIdProvider

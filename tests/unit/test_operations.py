@@ -29,7 +29,7 @@ from stackroom.model.records import SERVICE_FAILURE, Catalog, Document, Document
 from stackroom.model.repositories import ListingPage
 from stackroom.runs.evidence import FAILURES
 from stackroom.runs.inventory import Inventory
-from stackroom.runs.lease import RunExecution
+from stackroom.runs.run_leases import RunExecution
 from tests.fakes.admission import FakeAdmissionBook
 from tests.fakes.pipeline import FakeSlots
 from tests.support.records import NOW, a_catalog, a_document

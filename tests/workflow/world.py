@@ -12,7 +12,7 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.model.keys import Location, locate
 from stackroom.model.records import Catalog, Document
-from stackroom.runs.lease import Lease
+from stackroom.runs.run_leases import Lease
 from tests.aws.stores import BUCKET
 from tests.workflow.bedrock import Bedrock
 from tests.workflow.functions import Functions

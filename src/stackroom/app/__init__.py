@@ -2,7 +2,7 @@
 Builders, which compose use cases over what is deployed, and the settings of functions.
 
 - deployment: what all builders share, catalogs and the bucket
-- document_builder: uploads, inspections and requests for runs
+- document_builder: uploads, deletions, inspections and requests for runs
 - pool_builder: the pool's knowledge bases, for searches and runs
 - run_builder: the tasks of a run, and what follows one that broke
 - reconciler_builder: runs, and the reconciler

@@ -1,4 +1,4 @@
-"""The stores of documents and their worklists, and requests for runs."""
+"""Documents, their uploads, deletions, worklists and listing, and requests for runs."""
 
 from functools import cached_property
 
@@ -6,16 +6,17 @@ from stackroom.app.deployment import Deployment
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
-from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoSlots, DynamoWorklists
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3Files
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
+from stackroom.catalogs.deletions import Deletions
 from stackroom.model.records import PoolMember
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.run_leases import RunLeases, RunRequests
 from stackroom.text.kept_texts import TextKeeping
+from stackroom.uploads.reconcile import Uploads
 
 
 class DocumentBuilder(Deployment):
@@ -74,6 +75,42 @@ class DocumentBuilder(Deployment):
             worklists=self.worklists,
             runs=self.runs,
             pool=self.pool,
+        )
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        return Uploads(
+            catalogs=self.register,
+            documents=self.documents,
+            bucket=self.bucket,
+            receipts=self.receipts,
+            inspections=self.inspections,
+            now=self.now,
+            pause=self.pause_among_writers,
+            run_parallel=self.run_parallel,
+        )
+
+    @cached_property
+    def deletions(self) -> Deletions:
+        return Deletions(
+            catalogs=self.catalogs,
+            documents=self.documents,
+            bucket=self.bucket,
+            receipts=self.receipts,
+            uploads=self.uploads,
+            requests=self.requests,
+            now=self.now,
+        )
+
+    @cached_property
+    def inventory(self) -> AwsInventory:
+        return AwsInventory(
+            s3=self.client("s3"),
+            dynamodb=self._dynamodb,
+            bedrock_agent=self.client("bedrock-agent"),
+            bucket=self._bucket_name,
+            catalog_table=self._catalog_table,
+            managed=self._managed,
         )
 
     @cached_property

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from stackroom.app.inventory_builder import InventoryBuilder
 from stackroom.app.run_builder import RunBuilder
-from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.dynamodb.bookmark import ROUND, DynamoBookmark, DynamoIdParts
 from stackroom.model.repositories import InspectionRequests
 from stackroom.reconciler.audit_rounds import AuditStage, Reconciliation, Rounds
@@ -17,7 +15,7 @@ from stackroom.reconciler.mending import Mending
 from stackroom.runs.inventory import Bookmark
 
 
-class ReconcilerBuilder(RunBuilder, UploadBuilder, InventoryBuilder):
+class ReconcilerBuilder(RunBuilder):
     @cached_property
     def bookmark(self) -> DynamoBookmark:
         return DynamoBookmark(client=self._dynamodb, table=self._control_table)

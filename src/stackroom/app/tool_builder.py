@@ -2,12 +2,11 @@
 
 from functools import cached_property
 
+from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import LimitSettings, SettingMissing
 from stackroom.app.search_builder import SearchBuilder
-from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.dynamodb.event_records import DynamoEvents
-from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
-from stackroom.aws.dynamodb.selection_records import DynamoSelections
+from stackroom.aws.dynamodb.user_records import DynamoFeedback, DynamoSelections
 from stackroom.aws.s3.presigned_transfers import S3Transfers
 from stackroom.catalogs.creation import Creation
 from stackroom.catalogs.event_log import EventLog
@@ -21,7 +20,7 @@ from stackroom.runs.estimates import Estimates
 from stackroom.runs.retries import Retrying
 
 
-class ToolBuilder(SearchBuilder, UploadBuilder):
+class ToolBuilder(SearchBuilder, DocumentBuilder):
     @cached_property
     def transfers(self) -> S3Transfers:
         return S3Transfers(client=self.client("s3"), bucket=self._bucket_name)

@@ -21,11 +21,11 @@ from stackroom.errors import StackroomError
 from stackroom.model.records import Catalog, Document, PoolMember, Receipt
 from stackroom.model.repositories import ListedDocuments, OpenReceipts
 from stackroom.runs.capacity import capacity_of
-from stackroom.runs.data_sources import Slots
 from stackroom.runs.estimates import Estimates, QueuePosition
 from stackroom.runs.inventory import Inventory
-from stackroom.runs.lease import RunExecution, RunHistory
 from stackroom.runs.ledger import AdmissionBook, Grant, Mode, Waiter
+from stackroom.runs.placement import Slots
+from stackroom.runs.run_leases import RunExecution, RunHistory
 
 # The unsettled and failed documents of the catalogs, a page of catalogs at a time.
 #

@@ -12,11 +12,10 @@ from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
 from stackroom.runs.bedrock_calls import DirectDocuments
 from stackroom.runs.broken_runs import Restart
-from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.inventory import IdParts, Inventory
-from stackroom.runs.lease import Executions, Leases, Worklists
 from stackroom.runs.ledger import AdmissionBook
-from stackroom.runs.run_leases import RunRequests
+from stackroom.runs.placement import DataSources, Slots
+from stackroom.runs.run_leases import Executions, Leases, RunRequests, Worklists
 from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.user_caps import UserCaps
 from stackroom.text.kept_texts import TextKeeping

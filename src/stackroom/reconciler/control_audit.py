@@ -14,8 +14,8 @@ from stackroom.reconciler.audited import Audited, Piece
 from stackroom.reconciler.discrepancies import Discrepancy, Kind
 from stackroom.reconciler.mending import LeftForLater, isolate_failures, report_unrepaired
 from stackroom.runs.inventory import Inventory, KnownSource
-from stackroom.runs.lease import Lease
 from stackroom.runs.placement import catalog_named_in, is_named_after
+from stackroom.runs.run_leases import Lease
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 A catalog's run: it takes up the catalog's open documents, sends them to Bedrock, and records a
 verdict for each.
 
-- run_leases, lease: a run is asked for, and a catalog has one at a time
-- run, placement, data_sources: what a run carries through the state machine, and the data source
+- run_leases: a run is asked for, and a catalog has one at a time
+- run, placement: what a run carries through the state machine, and the data source
   on which its catalog lives
 - ledger, admission, capacity: who may use a knowledge base next, how long work takes, and how many
   data sources of which kind a knowledge base has. Grants and the queue are kept in the control

@@ -9,8 +9,7 @@ from stackroom.concurrency import chunks
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Documents
 from stackroom.runs.admission import Admission
-from stackroom.runs.lease import Lease
-from stackroom.runs.run_leases import MAX_FAILURES, RunLeases, RunRequests, is_shared
+from stackroom.runs.run_leases import MAX_FAILURES, Lease, RunLeases, RunRequests, is_shared
 from stackroom.runs.verdicts import DocumentOutcome, Settled
 
 SILENT = "an execution that ended silently"

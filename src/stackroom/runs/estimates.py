@@ -19,10 +19,9 @@ from stackroom.model.catalog_counts import awaits_indexing
 from stackroom.model.records import Catalog, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Documents
 from stackroom.runs.capacity import Limits
-from stackroom.runs.lease import Lease, Leases, Worklists
 from stackroom.runs.ledger import AdmissionBook, Ledger, Mode, Waiter, duration
 from stackroom.runs.run import BATCH
-from stackroom.runs.run_leases import worklist_of
+from stackroom.runs.run_leases import Lease, Leases, Worklists, worklist_of
 
 PAGE = 200  # documents: a catalog of fewer is read as it is, in some 50 read units
 LISTED = 500  # of a larger one, open ones and failed ones each

@@ -36,7 +36,6 @@ from stackroom.runs.evidence import (
     Investigation,
     call_evidence,
 )
-from stackroom.runs.lease import Leases
 from stackroom.runs.ledger import CompletedWork, Mode
 from stackroom.runs.run import (
     MAX_STEPS,
@@ -46,7 +45,7 @@ from stackroom.runs.run import (
     RunOutcome,
     seconds_until_next_poll,
 )
-from stackroom.runs.run_leases import LEASE, is_shared, source_of
+from stackroom.runs.run_leases import LEASE, Leases, is_shared, source_of
 from stackroom.runs.verdicts import (
     Decided,
     DocumentOutcome,

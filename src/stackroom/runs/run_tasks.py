@@ -30,10 +30,9 @@ from stackroom.model.records import (
 )
 from stackroom.model.repositories import CatalogRegister, Catalogs, Documents
 from stackroom.runs.admission import Admission
-from stackroom.runs.data_sources import DataSources, Slots
 from stackroom.runs.evidence import Investigation, data_source_evidence
 from stackroom.runs.ledger import Mode
-from stackroom.runs.placement import Placements, is_named_after
+from stackroom.runs.placement import DataSources, Placements, Slots, is_named_after
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, seconds_until_next_try
 from stackroom.runs.run_leases import RunLeases, RunRequests, home_of, is_shared, source_of

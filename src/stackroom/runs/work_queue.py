@@ -22,7 +22,6 @@ from stackroom.errors import RecordChanged
 from stackroom.model.caps import Caps, caps_of
 from stackroom.model.records import Catalog, CatalogStatus, Document, DocumentStatus
 from stackroom.model.repositories import CatalogRegister, Documents
-from stackroom.runs.lease import WorklistEntry, Worklists
 from stackroom.runs.run import (
     BATCH,
     BETWEEN_TRIES,
@@ -32,7 +31,7 @@ from stackroom.runs.run import (
     RunOutcome,
     RunProgress,
 )
-from stackroom.runs.run_leases import is_shared
+from stackroom.runs.run_leases import WorklistEntry, Worklists, is_shared
 from stackroom.runs.user_caps import UserCaps
 
 _ENTRIES = 100  # of a page of the worklist

@@ -18,9 +18,8 @@ from starlette.responses import Response
 from stackroom.catalogs.overview import Failure, Overview
 from stackroom.model.keys import is_user_id
 from stackroom.model.records import Catalog, Document
-from stackroom.runs.lease import RunExecution
 from stackroom.runs.ledger import Grant, Mode, Waiter
-from stackroom.runs.run_leases import shared_worklist
+from stackroom.runs.run_leases import RunExecution, shared_worklist
 from stackroom.tools.texts import figure
 from stackroom_console.console import Console
 from stackroom_console.messages import gettext, ngettext

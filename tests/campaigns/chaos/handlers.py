@@ -29,7 +29,6 @@ import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.reconciler.bedrock_requests
-from functions.reconciler import search_indexes
 from simulated_time.functions import Invocation, Pace
 from stackroom.aws import session
 from stackroom.text.extraction import Page, read_pages
@@ -43,7 +42,7 @@ HANDLERS: dict[str, ModuleType] = {
     "reconciler": reconciler,
     "event_publisher": event_publisher,
 }
-_MODULES = (*HANDLERS.values(), search_indexes)
+_MODULES = tuple(HANDLERS.values())
 Event = dict[str, Any]
 
 

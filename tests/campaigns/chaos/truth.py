@@ -14,10 +14,8 @@ from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoSlots, DynamoWorklists
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.model.catalog_counts import Counts, counts_in
 from stackroom.model.keys import (

@@ -13,7 +13,7 @@ from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled
 from stackroom.model.records import DataSource, DataSourceType
 from stackroom.runs.capacity import CAPACITIES
-from stackroom.runs.data_sources import DataSources
+from stackroom.runs.placement import DataSources
 from tests.fakes.pipeline import FakeBedrock, FakeClock
 
 # Data sources of a knowledge base [AWS General Reference: Amazon Bedrock quotas], those that are

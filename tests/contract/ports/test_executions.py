@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
-from stackroom.runs.lease import Executions
+from stackroom.runs.run_leases import Executions
 from tests.fakes.pipeline import FakeExecutions
 
 DEFINITION = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": True}}}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stackroom.aws.dynamodb.feedback_records import DynamoFeedback
+from stackroom.aws.dynamodb.user_records import DynamoFeedback
 from stackroom.catalogs.feedback import (
     KEPT,
     Feedback,

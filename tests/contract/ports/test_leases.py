@@ -7,7 +7,7 @@ import pytest
 
 from stackroom.aws.dynamodb.lease_records import DynamoLeases
 from stackroom.errors import RunSuperseded
-from stackroom.runs.lease import Lease, Leases
+from stackroom.runs.run_leases import Lease, Leases
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeLeases
 

@@ -14,14 +14,13 @@ import pytest
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.dynamodb.lease_records import DynamoLeases
+from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoSlots
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
 from stackroom.model.records import DataSource, DataSourceType, DocumentStatus
 from stackroom.model.repositories import CatalogRegister, Documents, Receipts
-from stackroom.runs.data_sources import Slots
-from stackroom.runs.lease import Lease, Leases
 from stackroom.runs.ledger import AdmissionBook, Mode, Waiter
+from stackroom.runs.placement import Slots
+from stackroom.runs.run_leases import Lease, Leases
 from tests.aws.lost_answers import forgetful_client
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.contract.ports.conftest import CREDENTIALS

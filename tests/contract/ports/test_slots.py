@@ -2,8 +2,8 @@
 
 import pytest
 
-from stackroom.aws.dynamodb.slot_records import DynamoSlots
-from stackroom.runs.data_sources import Slots
+from stackroom.aws.dynamodb.lease_records import DynamoSlots
+from stackroom.runs.placement import Slots
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeSlots
 

@@ -9,13 +9,13 @@ import pytest
 
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark, DynamoIdParts
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
+from stackroom.aws.dynamodb.lease_records import DynamoWorklists
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
-from stackroom.aws.dynamodb.sign_out_records import DynamoSignOuts
-from stackroom.aws.dynamodb.worklist_records import DynamoWorklists
+from stackroom.aws.dynamodb.user_records import DynamoSignOuts
 from stackroom.model.records import Document
 from stackroom.model.repositories import Inspected, InspectionResults, Receipts
 from stackroom.runs.inventory import Bookmark, IdParts
-from stackroom.runs.lease import WorklistEntry, Worklists
+from stackroom.runs.run_leases import WorklistEntry, Worklists
 from stackroom.text.inspection import Inspections
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.inventory import FakeBookmark, FakeIdParts

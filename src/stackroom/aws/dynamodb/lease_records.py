@@ -12,15 +12,17 @@ Leases of live runs in the control table: one item per catalog.
     list the held, or the expired    Query live-index: PK live, SK until; only what is held is in it
 """
 
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from stackroom.aws.dynamodb.items import Item, instant, readable, to_item
 from stackroom.aws.dynamodb.table import DynamoTable
 from stackroom.errors import RunSuperseded
-from stackroom.runs.lease import Lease
+from stackroom.runs.run_leases import Lease, WorklistEntry
 
 _LIVE = "RUN"
 _LIVE_INDEX = "live-index"
@@ -148,3 +150,95 @@ def _to_lease(values: Mapping[str, Any]) -> Lease:
     if until.tzinfo is None:
         raise ValueError("a time without its zone")
     return replace(lease, until=until)
+
+
+# Catalogs of a shared data source that have open documents: one item each in the control table.
+#
+#     pk WORKLIST#<worklist_id>, sk <catalog_id>
+#     stamp   changes with each request for the catalog
+#
+#     request a catalog      UpdateItem
+#     list catalogs          Query, consistent
+#     finish one             DeleteItem if its stamp is unchanged since it was read
+
+_WORKLIST = "WORKLIST#"  # its id follows
+
+
+class DynamoWorklists(DynamoTable):
+    def add(self, worklist_id: str, catalog_id: str) -> None:
+        self._keep(_entry_key(worklist_id, catalog_id) | to_item({"stamp": secrets.token_hex(8)}))
+
+    def entries(
+        self, worklist_id: str, *, after: str | None = None, limit: int
+    ) -> Iterator[WorklistEntry]:
+        start: dict[str, Any] = (
+            {"ExclusiveStartKey": _entry_key(worklist_id, after)} if after else {}
+        )
+        found = self._partition(_WORKLIST + worklist_id, Limit=limit, **start)
+        return islice(readable(found, _to_entry), limit)
+
+    def remove_if_unchanged(self, worklist_id: str, entry: WorklistEntry) -> bool:
+        return self._delete(
+            _entry_key(worklist_id, entry.catalog_id),
+            condition="stamp = :stamp",
+            values={":stamp": entry.stamp},
+        )
+
+
+def _to_entry(values: Mapping[str, Any]) -> WorklistEntry:
+    return WorklistEntry(catalog_id=values["sk"], stamp=values["stamp"])
+
+
+def _entry_key(worklist_id: str, catalog_id: str) -> Item:
+    return to_item({"pk": _WORKLIST + worklist_id, "sk": catalog_id})
+
+
+# Slots for catalogs' own data sources, counted in the control table: one item per knowledge base.
+#
+#     pk SLOTS#<knowledge_base_id>, sk SLOTS
+#     catalogs    string set of the catalogs that hold one
+#     sharing     number of catalogs that joined its shared data source; those that left count, too
+
+
+class DynamoSlots(DynamoTable):
+    def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool:
+        if catalog_id in self.holders(knowledge_base_id):
+            return True
+        if limit < 1:  # where nobody has one yet, the condition doesn't ask for it
+            return False
+        taken = self._change(
+            knowledge_base_id,
+            "ADD catalogs :catalog",
+            {":catalog": {catalog_id}, ":limit": limit},
+            "attribute_not_exists(catalogs) OR size(catalogs) < :limit",
+        )
+        return taken or catalog_id in self.holders(knowledge_base_id)
+
+    def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None:
+        return next((each for each in knowledge_base_ids if catalog_id in self.holders(each)), None)
+
+    def holders(self, knowledge_base_id: str) -> frozenset[str]:
+        return frozenset(self._item(knowledge_base_id).get("catalogs", ()))
+
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        self._change(knowledge_base_id, "DELETE catalogs :catalog", {":catalog": {catalog_id}})
+
+    def sharing(self, knowledge_base_id: str) -> int:
+        return int(self._item(knowledge_base_id).get("sharing", 0))
+
+    def count_sharing(self, knowledge_base_id: str) -> None:
+        self._change(knowledge_base_id, "ADD sharing :one", {":one": 1})
+
+    def _item(self, knowledge_base_id: str) -> dict[str, Any]:
+        return self._get(_slots_key(knowledge_base_id)) or {}
+
+    def _change(
+        self, knowledge_base_id: str, expression: str, values: dict[str, Any], condition: str = ""
+    ) -> bool:
+        """Update the item; return False if it doesn't meet the condition."""
+        key = _slots_key(knowledge_base_id)
+        return self._update(key, expression, values, condition=condition) is not None
+
+
+def _slots_key(knowledge_base_id: str) -> Item:
+    return to_item({"pk": f"SLOTS#{knowledge_base_id}", "sk": "SLOTS"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from stackroom.aws.error_mapping import store_errors
-from stackroom.runs.lease import RunExecution
+from stackroom.runs.run_leases import RunExecution
 
 if TYPE_CHECKING:
     from types_boto3_stepfunctions.client import SFNClient
