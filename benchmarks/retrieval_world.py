@@ -20,9 +20,9 @@ from stackroom.model.keys import TextName, document_id_of
 from stackroom.model.records import Catalog
 from stackroom.model.repositories import DocumentKey, DocumentNotes
 from stackroom.runs.capacity import RETRIEVES
-from stackroom.search.rate_limiter import Paced, TokenBucket
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import RetrieveArguments
+from stackroom.search.wrappers import Paced, TokenBucket
 
 TENANTS, EACH = 200, 0.05  # questions a second
 _WARMING = 30.0  # seconds, in which the first environments start

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
+from stackroom.access.access_log import EVENT, Access
 from stackroom.search.cached_embeddings import CacheTally
 
 if TYPE_CHECKING:  # searching functions need not import runs
@@ -75,3 +76,28 @@ def report_embeddings(tally: CacheTally, *, metrics: Metrics) -> None:
     if hits or misses:
         metrics.add_metric(name="EmbeddingCacheHits", unit=MetricUnit.Count, value=hits)
         metrics.add_metric(name="EmbeddingCacheMisses", unit=MetricUnit.Count, value=misses)
+
+
+def report_access(access: Access, *, logger: Logger) -> None:
+    """Log the audit line of a tool call, and count the metrics that are derived from it."""
+    logger.info(EVENT, extra=access.fields())
+    dimensions = {"service": logger.service, "tool": access.tool, "outcome": access.outcome}
+    with single_metric(
+        name="ToolLatency",
+        unit=MetricUnit.Milliseconds,
+        value=access.latency_ms,
+        namespace=NAMESPACE,
+        default_dimensions=dimensions,
+    ):
+        pass
+    if access.is_fault:
+        # Separate from the latency by outcome: an alarm takes at most ten metrics, and there are
+        # more tools.
+        with single_metric(
+            name="ToolFaults",
+            unit=MetricUnit.Count,
+            value=1,
+            namespace=NAMESPACE,
+            default_dimensions={"service": logger.service},
+        ):
+            pass

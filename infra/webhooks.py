@@ -7,7 +7,7 @@ from infra.function import HandlerFunction
 from infra.queues import ConsumedQueue
 from infra.rights import Rights
 
-# The last attempt is about a day after the first [stackroom.catalogs.webhook_calls].
+# The last attempt is about a day after the first [stackroom.catalogs.webhooks].
 _ATTEMPTS = 33
 # Each call may take ten seconds.
 _CONCURRENT_CALLS = 10

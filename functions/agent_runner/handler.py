@@ -5,7 +5,7 @@ The outcome of a run is in its record alone. No text of a run is logged.
 """
 
 import logging
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
@@ -14,10 +14,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, ValidationError
 from strands.models import Model
 
-from functions import audit_line
 from functions.batch import handle_each, response
-from functions.telemetry import logger_for, metrics_for, report_embeddings
-from stackroom.access.access_log import Access
+from functions.telemetry import logger_for, metrics_for, report_access, report_embeddings
 from stackroom.app.function_settings import RetrieveSettings
 from stackroom.app.search_builder import SearchBuilder
 from stackroom.aws.session import client
@@ -91,15 +89,11 @@ def runner() -> Runner:
             shared=linked_retrieval(
                 settings().knowledge_bases_config, client, budget=retrieval.budget
             ),
-            log=report_access,
+            log=partial(report_access, logger=logger),
         ),
         conversations=StrandsConversations(model_of=model_of),
         meter=use_cases.question_meter,
     )
-
-
-def report_access(access: Access) -> None:
-    audit_line.report(access, logger=logger)
 
 
 @logger.inject_lambda_context(clear_state=True)

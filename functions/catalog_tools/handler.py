@@ -5,8 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions import audit_line
-from functions.telemetry import logger_for, metrics_for, report_embeddings
+from functions.telemetry import logger_for, metrics_for, report_access, report_embeddings
 from stackroom.access.identity import tool_call
 from stackroom.app.function_settings import CatalogToolsSettings
 from stackroom.app.tool_builder import ToolBuilder
@@ -28,7 +27,7 @@ def use_cases() -> ToolBuilder:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: Any, context: LambdaContext) -> Response:
-    calls = Calls(services=use_cases(), log=partial(audit_line.report, logger=logger))
+    calls = Calls(services=use_cases(), log=partial(report_access, logger=logger))
     response = calls.answer(event, lambda: tool_call(context))
     report_embeddings(cache_tally, metrics=metrics)
     return response

@@ -8,15 +8,13 @@ layer with a binary that the lock file doesn't cover, and a second process at ea
 pays for response streams, which an HTTP API doesn't pass on.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from mangum import Mangum
 
-from functions import audit_line
-from functions.telemetry import logger_for
-from stackroom.access.access_log import Access
+from functions.telemetry import logger_for, report_access
 from stackroom.aws.session import client
 from stackroom_console.app import console_app
 from stackroom_console.wiring import ConsoleSettings, console_of
@@ -26,12 +24,10 @@ logger = logger_for("console")
 
 @cache
 def asgi_handler() -> Mangum:
-    console = console_of(ConsoleSettings.from_env(), client, log=report_access)
+    console = console_of(
+        ConsoleSettings.from_env(), client, log=partial(report_access, logger=logger)
+    )
     return Mangum(console_app(console), lifespan="off")
-
-
-def report_access(access: Access) -> None:
-    audit_line.report(access, logger=logger)
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -14,8 +14,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import AfterValidator
 
-from functions import audit_line
-from functions.telemetry import logger_for, metrics_for
+from functions.telemetry import logger_for, metrics_for, report_access
 from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import called_tool
 from stackroom.access.tool import encodable, require_tool
@@ -95,7 +94,7 @@ def _report(response: Response, *, seconds: float) -> None:
         shown=documents_of(response),
         otherwise=RETRIEVE_FOR_EVERYONE.name,
     )
-    audit_line.report(access, logger=logger)
+    report_access(access, logger=logger)
     metadata = response["metadata"]
     assert isinstance(metadata, Mapping), "every response has metadata"
     if outcome != SUCCESS:

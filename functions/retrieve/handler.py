@@ -8,8 +8,7 @@ from typing import Any, cast
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions import audit_line
-from functions.telemetry import logger_for, metrics_for, report_embeddings
+from functions.telemetry import logger_for, metrics_for, report_access, report_embeddings
 from stackroom.access.access_log import SUCCESS, access_of, documents_of
 from stackroom.access.identity import ToolCall, tool_call
 from stackroom.access.tool import encodable, require_tool
@@ -81,7 +80,7 @@ def _log_access(call: ToolCall | None, event: Any, response: Response, *, second
         named_in=(event,),
         shown=documents_of(response),
     )
-    audit_line.report(access, logger=logger)
+    report_access(access, logger=logger)
 
 
 def _report(response: Response) -> None:

@@ -19,8 +19,7 @@ from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
 from stackroom.aws.error_mapping import store_errors
 from stackroom.aws.session import client, secret_text
 from stackroom.catalogs.guarded_post import GuardedPost
-from stackroom.catalogs.webhook_calls import WebhookCalls, pause_after
-from stackroom.catalogs.webhooks import WebhookCall
+from stackroom.catalogs.webhooks import WebhookCall, WebhookCalls, pause_after
 from stackroom.clock import Pace
 from stackroom.errors import MalformedEvent
 

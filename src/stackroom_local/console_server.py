@@ -19,7 +19,7 @@ from stackroom_local.processes import HOST
 
 def report_access(access: Access) -> None:
     """
-    Write the audit line and its metric to this server's log, as functions/audit_line.py makes them.
+    Write the audit line and its metric to this server's log, as functions/telemetry.py makes them.
     """
     figure = {
         "Namespace": "Stackroom",

@@ -27,8 +27,7 @@ from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.model.records import PoolMember
-from stackroom.search.rate_limiter import Paced, TokenBucket
-from stackroom.search.wrappers import Reranked
+from stackroom.search.wrappers import Paced, Reranked, TokenBucket
 from stackroom_cli.sites.site_services import SiteUseCases
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store

@@ -13,11 +13,13 @@ from stackroom.aws import session
 from stackroom.aws.dynamodb.webhook_records import DynamoWebhooks
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.guarded_post import TOO_SLOW, Answer, GuardedPost
-from stackroom.catalogs.webhook_calls import PUT_OFF, WebhookCalls, pause_after
 from stackroom.catalogs.webhooks import (
     OPERATORS,
+    PUT_OFF,
     Webhook,
     WebhookCall,
+    WebhookCalls,
+    pause_after,
     secret_of,
 )
 from stackroom_client import verify_webhook

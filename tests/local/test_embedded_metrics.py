@@ -6,7 +6,7 @@ import pytest
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from functions.console import handler
+from functions import telemetry
 from stackroom.access.access_log import Access
 from stackroom_local import console_server
 from stackroom_local.ministack.embedded_metrics import (
@@ -38,7 +38,7 @@ def test_console_here_counts_what_its_function_counts(capsys: pytest.CaptureFixt
     access = Access(tool="ask", outcome="success", latency_ms=42)
 
     console_server.report_access(access)
-    handler.report_access(access)
+    telemetry.report_access(access, logger=telemetry.logger_for("console"))
 
     printed = capsys.readouterr()
     [here], lines = figures(printed.err), printed.out.splitlines()

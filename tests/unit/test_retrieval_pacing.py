@@ -8,7 +8,7 @@ import pytest
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, Unavailable
 from stackroom.model.passages import Retrieved
-from stackroom.search.rate_limiter import PATIENCE, Paced, TokenBucket
+from stackroom.search.wrappers import PATIENCE, Paced, TokenBucket
 
 
 @dataclass

@@ -22,8 +22,7 @@ from stackroom.model.passages import KnowledgeBase
 from stackroom.model.records import PoolMember
 from stackroom.runs.capacity import INDEX_QUERIES, MANAGED_RETRIEVES, RETRIEVES
 from stackroom.search.cached_embeddings import CachedEmbeddings
-from stackroom.search.rate_limiter import Paced, TokenBucket
-from stackroom.search.wrappers import Reranked
+from stackroom.search.wrappers import Paced, Reranked, TokenBucket
 
 logger = logging.getLogger(__name__)
 

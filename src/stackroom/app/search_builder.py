@@ -4,8 +4,7 @@ from functools import cached_property
 
 from stackroom.app.pool_builder import PoolBuilder
 from stackroom.aws.bedrock.converse import ConverseWriter
-from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
-from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
+from stackroom.aws.dynamodb.document_names import DynamoDocumentNames, DynamoStayingDocuments
 from stackroom.model.questions import QuestionMeter
 from stackroom.search.cited_answers import Answering
 from stackroom.search.excerpts import PlaceMapCache

@@ -22,7 +22,7 @@ _SEARCH = CONFIG.merge(
         max_pool_connections=25,
     )
 )
-# Throttles are answered by stackroom.search.rate_limiter, which knows what else the process asks.
+# Throttles are answered by stackroom.search.wrappers, which knows what else the process asks.
 _PACED = _SEARCH.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 # Up to four calls in a row ask an index: what it is like, a guardrail, the question's vector, and
 # the index. Each takes a few hundred milliseconds; if each hung, an answer or a failure would still

@@ -13,8 +13,7 @@ Used by these:
 
 - linked_retrieval: the same search over knowledge bases that an agent was given
 - cited_answers: a model writes an answer from what a search finds, and cites it
-- wrappers: knowledge bases that narrow, guard or rerank another
-- rate_limiter: questions wait or are refused if they exceed the rate that AWS allows
+- wrappers: knowledge bases that narrow, guard, pace or rerank another
 - cached_embeddings: the vectors of questions, kept in case a question is asked again
 - question_words: the words of a question in the passages
 - index_setup: prepares an index for search by words when it is deployed

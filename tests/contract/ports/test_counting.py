@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
+from stackroom.aws.dynamodb.document_names import DynamoStayingDocuments
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.dynamodb.staying_documents import DynamoStayingDocuments
 from stackroom.errors import RecordChanged
 from stackroom.model.catalog_counts import Counts, counts_in
 from stackroom.model.keys import unplaced_partition
