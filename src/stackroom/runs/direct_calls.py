@@ -135,7 +135,7 @@ class DirectCalls:
             work=work,
             now=self.now(),
             run_parallel=self.run_parallel,
-            alone={_key(each): each for each in run.progress.alone},
+            alone={each.document_id: each for each in run.progress.alone},
             set_aside=list(run.progress.set_aside),
         )
         large = work.large_calls(free - len(found[:free]), slots, run.progress.large_at_work)
@@ -302,7 +302,7 @@ class CallSender:
     work: OpenWork
     now: datetime
     run_parallel: RunParallel
-    alone: dict[tuple[str, str], DocumentName]
+    alone: dict[str, DocumentName]  # by document id
     set_aside: list[DocumentName]
     sent: list[DirectCall] = field(default_factory=list)
     refused: list[tuple[Catalog, Document, Verdict]] = field(default_factory=list)
@@ -385,7 +385,7 @@ class CallSender:
             return
         [document] = documents
         accepted = self.run.progress.accepted_calls + len(self.sent)
-        earlier = self.alone.get(_key(document))
+        earlier = self.alone.get(document.document_id)
         before = earlier.refused_after if earlier is not None else None
         if before is None or (before == accepted and document.attempts < MAX_ATTEMPTS):
             self._alone_again(
@@ -444,15 +444,11 @@ class CallSender:
     def _alone_again(self, documents: Sequence[Document], refused_after: int | None = None) -> None:
         changes = {"refused_after": refused_after}
         for each in documents:
-            self.alone[_key(each)] = DocumentName.of(each).model_copy(update=changes)
+            self.alone[each.document_id] = DocumentName.of(each).model_copy(update=changes)
 
     def _not_alone(self, documents: Sequence[Document]) -> None:
         for each in documents:
-            self.alone.pop(_key(each), None)
-
-
-def _key(named: Document | DocumentName) -> tuple[str, str]:
-    return (named.catalog_id, named.document_id)
+            self.alone.pop(each.document_id, None)
 
 
 def submissions_of(

@@ -26,7 +26,6 @@ from stackroom.runs.run import (
     BATCH,
     BETWEEN_TRIES,
     LONGEST_RETRY_WAIT,
-    DocumentName,
     Run,
     RunOutcome,
     RunProgress,
@@ -312,22 +311,25 @@ class _SkippedDocuments:
         self.at = at
         self._probe_at, self._recovered_at = progress.probe_at, progress.recovered_at
         self._is_probing = any(each.is_probe for each in progress.calls)
-        self._in_calls = {_key(each) for call in progress.calls for each in call.documents}
-        self._set_aside = {_key(each): each.version for each in progress.set_aside}
-        self._alone = {_key(each) for each in progress.alone}
-        self.counts = Counter(catalog_id for catalog_id, _ in self._in_calls.union(self._set_aside))
+        # By the documents' ids, which are hashes of their catalogs' ids, too.
+        in_calls = [each for call in progress.calls for each in call.documents]
+        self._in_calls = {each.document_id for each in in_calls}
+        self._set_aside = {each.document_id: each.version for each in progress.set_aside}
+        self._alone = {each.document_id for each in progress.alone}
+        skipped = {each.document_id: each.catalog_id for each in (*in_calls, *progress.set_aside)}
+        self.counts = Counter(skipped.values())
 
     def allows(self, document: Document) -> bool:
         """
         Return True if the document isn't skipped; one that somebody changed since it was set aside
         isn't.
         """
-        key = _key(document)
-        return key not in self._in_calls and self._set_aside.get(key) != document.version
+        is_in_call = document.document_id in self._in_calls
+        return not is_in_call and self._set_aside.get(document.document_id) != document.version
 
     def is_to_go_alone(self, document: Document) -> bool:
         is_probe = self.is_suspect(document) and not document.is_large
-        return is_probe or _key(document) in self._alone
+        return is_probe or document.document_id in self._alone
 
     def is_suspect(self, document: Document) -> bool:
         """
@@ -369,7 +371,3 @@ def is_worth_waiting_for(next_try: datetime | None, at: datetime) -> bool:
 
 def _makes_room(document: Document) -> bool:
     return document.status is DocumentStatus.DELETING
-
-
-def _key(named: Document | DocumentName) -> tuple[str, str]:
-    return (named.catalog_id, named.document_id)
