@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from stackroom.access.tenancy import in_use, owned
 from stackroom.clock import utc_now
@@ -12,7 +11,7 @@ from stackroom.model.bucket import DocumentBucket, FileVersion
 from stackroom.model.records import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, InspectionRequests
 from stackroom.runs.run_leases import RunRequests
-from stackroom.text.inspection import text_id_of
+from stackroom.text.inspection import Inspections, text_id_of
 from stackroom.text.ocr import OcrEngine
 
 _TRIES = 6
@@ -112,11 +111,6 @@ class Retrying:
             self.requests.ask(catalog_id)
 
 
-class StoredResults(Protocol):
-    def forget(self, document_id: str) -> None:
-        """Delete an inspection's result. Safe to repeat."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Rereading:
     """
@@ -129,7 +123,7 @@ class Rereading:
     catalogs: Catalogs
     documents: Documents
     bucket: DocumentBucket
-    results: StoredResults
+    results: Inspections
     requests: InspectionRequests
     ocr: OcrEngine = "none"
     now: Callable[[], datetime] = utc_now

@@ -12,7 +12,7 @@ unless originals go there (runs/direct_calls.py).
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
@@ -23,7 +23,7 @@ from stackroom.model.bucket import File, Files, FileVersion
 from stackroom.model.formats import MAX_FILE_BYTES, extension_of, unsupported
 from stackroom.model.keys import Location, TextName, locate, may_be_document, unplaced_reason
 from stackroom.model.records import Document, DocumentStatus
-from stackroom.model.repositories import Catalogs, Documents, Inspected
+from stackroom.model.repositories import Catalogs, Documents, Inspected, InspectionResults
 from stackroom.text.document_text import READER_VERSION, DocumentText, text_of, unseen_in_title
 from stackroom.text.extraction.page import Page
 from stackroom.text.gaps import UNREAD, gaps_of
@@ -40,7 +40,7 @@ _LATER = "drop the file again later to have OCR read it"
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Inspections(Protocol):
+class Inspections(InspectionResults, Protocol):
     def record(self, document_id: str, etag: str, found: Inspected) -> str | None:
         """
         Save that this version was read, and the result; return the id of the text that was named
@@ -49,9 +49,6 @@ class Inspections(Protocol):
 
     def forget(self, document_id: str) -> None:
         """Delete the result. Safe to repeat."""
-
-    def results_for(self, documents: Iterable[Document]) -> Mapping[str, Inspected]:
-        """Return results by document id, for exactly these versions."""
 
 
 class CatalogRuns(Protocol):
