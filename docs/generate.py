@@ -18,21 +18,21 @@ PAGES = Path(__file__).parent
 CONFIGURATION = PAGES / "configuration.md"
 HOW_IT_WORKS = PAGES / "how-it-works.md"
 FUNCTIONS = {
-    "upload_handler": "handler.UploadSettings",
-    "inspect": "handler.InspectSettings",
-    "ingest": "deployed.IngestSettings",
-    "status_poller": "handler.PollerSettings",
-    "reconciler": "handler.ReconcilerSettings",
-    "event_publisher": "handler.PublisherSettings",
-    "search_index": "handler.SearchIndexSettings",
-    "retrieve": "handler.RetrieveSettings",
-    "catalog_tools": "handler.CatalogToolsSettings",
-    "identity_interceptor": "handler.InterceptorSettings",
-    "console": "handler.ConsoleSettings",
-    "agent_runner": "handler.RunnerSettings",
-    "webhook_sender": "handler.WebhookSenderSettings",
-    "prewarm": "handler.PrewarmSettings",
-    "opensearch_retrieve": "handler.OpenSearchRetrieveSettings",
+    "upload_handler": "UploadSettings",
+    "inspect": "InspectSettings",
+    "ingest": "IngestSettings",
+    "status_poller": "PollerSettings",
+    "reconciler": "ReconcilerSettings",
+    "event_publisher": "PublisherSettings",
+    "search_index": "SearchIndexSettings",
+    "retrieve": "RetrieveSettings",
+    "catalog_tools": "CatalogToolsSettings",
+    "identity_interceptor": "InterceptorSettings",
+    "console": "ConsoleSettings",
+    "agent_runner": "RunnerSettings",
+    "webhook_sender": "WebhookSenderSettings",
+    "prewarm": "PrewarmSettings",
+    "opensearch_retrieve": "OpenSearchRetrieveSettings",
 }
 MEANINGS = {
     "KB_CATALOG_TABLE": "DynamoDB table of catalogs and documents",
@@ -123,9 +123,8 @@ def configuration() -> str:
     """Return a table with a row for each variable that any function reads."""
     readers: dict[str, list[str]] = {}
     defaults: dict[str, str] = {}
-    for package, place in FUNCTIONS.items():
-        module, name = place.split(".")
-        settings = getattr(importlib.import_module(f"functions.{package}.{module}"), name)
+    for package, name in FUNCTIONS.items():
+        settings = getattr(importlib.import_module(f"functions.{package}.handler"), name)
         for field, about in settings.model_fields.items():
             readers.setdefault(field.upper(), []).append(package)
             defaults[field.upper()] = "" if about.is_required() else _default(about.default)
