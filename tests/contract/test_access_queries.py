@@ -29,8 +29,8 @@ HANDLERS = {
 }
 
 
-def query(assembly: Assembly, name: str) -> dict[str, Any]:
-    definitions = [each.properties for each in assembly.all("operations", TYPE)]
+def query(deployment: Assembly, name: str) -> dict[str, Any]:
+    definitions = [each.properties for each in deployment.all("operations", TYPE)]
     [found] = [each for each in definitions if each["Name"] == f"stackroom/{name}"]
     return found
 
@@ -61,9 +61,9 @@ def line_of(
 @pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize("tool", HANDLERS)
 def test_a_query_names_fields_that_each_function_prints_with_that_event(
-    assembly: Assembly, line_of: Callable[[str], dict[str, Any]], name: str, tool: str
+    deployment: Assembly, line_of: Callable[[str], dict[str, Any]], name: str, tool: str
 ) -> None:
-    text = query(assembly, name)["QueryString"]
+    text = query(deployment, name)["QueryString"]
     asked = fields_of(text)
 
     printed = line_of(tool)
@@ -75,15 +75,15 @@ def test_a_query_names_fields_that_each_function_prints_with_that_event(
 
 
 def test_access_queries_read_exactly_the_logs_of_document_readers(
-    assembly: Assembly,
+    deployment: Assembly,
 ) -> None:
     made = {
         each.properties["LogGroupName"]
         for stack in ("gateway", "console")
-        for each in assembly.all(stack, "AWS::Logs::LogGroup")
+        for each in deployment.all(stack, "AWS::Logs::LogGroup")
     }
 
-    definitions = [each.properties for each in assembly.all("operations", TYPE)]
+    definitions = [each.properties for each in deployment.all("operations", TYPE)]
 
     readers = ("agent-runner", "catalog-tools", "console", "retrieve")
     groups = {f"/aws/lambda/stackroom-{each}" for each in readers}

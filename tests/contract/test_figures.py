@@ -30,6 +30,7 @@ UNSEEN = {
 }
 
 
+@pytest.fixture(scope="module")
 def reported() -> dict[str, set[frozenset[str]]]:
     """Return the sets of dimensions under which functions emit each metric."""
     found: dict[str, set[frozenset[str]]] = {}
@@ -39,36 +40,36 @@ def reported() -> dict[str, set[frozenset[str]]]:
 
 
 @pytest.fixture(scope="module")
-def read(assembly: Assembly) -> dict[str, set[frozenset[str]]]:
+def read(deployment: Assembly) -> dict[str, set[frozenset[str]]]:
     """Return the sets of dimensions under which dashboard and alarms read each metric."""
     found: dict[str, set[frozenset[str]]] = {}
-    for name, dimensions in [*_in_dashboard(assembly), *_in_alarms(assembly)]:
+    for name, dimensions in [*_in_dashboard(deployment), *_in_alarms(deployment)]:
         found.setdefault(name, set()).add(frozenset(dimensions))
     return found
 
 
 def test_every_metric_read_is_reported_and_only_unseen_ones_are_not_read(
-    read: dict[str, set[frozenset[str]]],
+    read: dict[str, set[frozenset[str]]], reported: dict[str, set[frozenset[str]]]
 ) -> None:
-    assert read.keys() - reported().keys() == set()
-    assert reported().keys() - read.keys() == UNSEEN
+    assert read.keys() - reported.keys() == set()
+    assert reported.keys() - read.keys() == UNSEEN
 
 
 def test_a_figure_is_read_under_the_dimensions_that_it_is_reported_with(
-    read: dict[str, set[frozenset[str]]],
+    read: dict[str, set[frozenset[str]]], reported: dict[str, set[frozenset[str]]]
 ) -> None:
     # CloudWatch takes every set of dimensions for a metric of its own, and shows nothing for a set
     # that nobody reports.
-    assert [name for name, sets in read.items() if not sets <= reported()[name]] == []
+    assert [name for name, sets in read.items() if not sets <= reported[name]] == []
 
 
-def test_a_figure_is_read_of_services_that_there_are(assembly: Assembly) -> None:
+def test_a_figure_is_read_of_services_that_there_are(deployment: Assembly) -> None:
     there = {path.parent.name for path in ROOT.glob("functions/*/handler.py")}
 
-    named = set(re.findall(r'"service", ?"(\w+)"', _dashboard(assembly)))
+    named = set(re.findall(r'"service", ?"(\w+)"', _dashboard(deployment)))
     named |= {
         dimension["Value"]
-        for metric in _alarm_metrics(assembly)
+        for metric in _alarm_metrics(deployment)
         for dimension in metric["Dimensions"]
         if dimension["Name"] == "service"
     }
@@ -77,16 +78,16 @@ def test_a_figure_is_read_of_services_that_there_are(assembly: Assembly) -> None
     assert named <= there
 
 
-def test_dashboard_shows_each_dimension_that_operators_need(assembly: Assembly) -> None:
-    widgets = json.loads(_dashboard(assembly))["widgets"]
+def test_dashboard_shows_each_dimension_that_operators_need(deployment: Assembly) -> None:
+    widgets = json.loads(_dashboard(deployment))["widgets"]
 
     titles = [each["properties"].get("title") for each in widgets]
 
     assert [titles.count(each) for each in (ALARMS, COST, DISCREPANCIES, *SIGNALS)] == [1] * 7
 
 
-def test_ask_answer_with_a_5xx_counts_as_failed(assembly: Assembly) -> None:
-    widgets = json.loads(_dashboard(assembly))["widgets"]
+def test_ask_answer_with_a_5xx_counts_as_failed(deployment: Assembly) -> None:
+    widgets = json.loads(_dashboard(deployment))["widgets"]
     [ask] = [each for each in widgets if each["properties"].get("title") == "Ask"]
     errors = (KnowledgeBaseThrottled("Retrieve"), RetrievalFailed("no"), RuntimeError())
     codes = {problem_of(each).code for each in errors} | {too_long(changes=False).code}
@@ -96,15 +97,15 @@ def test_ask_answer_with_a_5xx_counts_as_failed(assembly: Assembly) -> None:
     assert codes <= counted
 
 
-def _dashboard(assembly: Assembly) -> str:
-    dashboard = assembly.one("operations", "AWS::CloudWatch::Dashboard")
+def _dashboard(deployment: Assembly) -> str:
+    dashboard = deployment.one("operations", "AWS::CloudWatch::Dashboard")
     return str(dashboard.properties["DashboardBody"])
 
 
-def _in_dashboard(assembly: Assembly) -> Iterator[tuple[str, list[str]]]:
+def _in_dashboard(deployment: Assembly) -> Iterator[tuple[str, list[str]]]:
     # [CloudWatch guide: using-search-expressions; API reference: Dashboard-Body-Structure]
     search = re.compile(rf"SEARCH\('\{{{NAMESPACE},([^}}]*)\}} MetricName=\"(\w+)\"[^']*'")
-    for widget in json.loads(_dashboard(assembly))["widgets"]:
+    for widget in json.loads(_dashboard(deployment))["widgets"]:
         for namespace, *line in widget["properties"].get("metrics", []):
             if namespace == NAMESPACE:
                 name, *pairs = [each for each in line if isinstance(each, str)]
@@ -114,13 +115,13 @@ def _in_dashboard(assembly: Assembly) -> Iterator[tuple[str, list[str]]]:
                     yield name, dimensions.split(",")
 
 
-def _in_alarms(assembly: Assembly) -> Iterator[tuple[str, list[str]]]:
-    for metric in _alarm_metrics(assembly):
+def _in_alarms(deployment: Assembly) -> Iterator[tuple[str, list[str]]]:
+    for metric in _alarm_metrics(deployment):
         yield metric["MetricName"], [each["Name"] for each in metric["Dimensions"]]
 
 
-def _alarm_metrics(assembly: Assembly) -> list[dict[str, Any]]:
-    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
+def _alarm_metrics(deployment: Assembly) -> list[dict[str, Any]]:
+    alarms = [each.properties for each in deployment.all("operations", "AWS::CloudWatch::Alarm")]
     used = [
         data["MetricStat"]["Metric"]
         for alarm in alarms
