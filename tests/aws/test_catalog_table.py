@@ -5,13 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from bedrock_kb_simulator.service_errors import ServiceError
 from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
-from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.listed_inventory import AwsInventory
@@ -41,22 +39,6 @@ def test_a_catalog_lists_its_documents_and_nothing_else_over_all_pages(
     listed = list(documents.of_catalog("cat-1"))
 
     assert sorted(listed, key=lambda each: each.document_id) == saved
-
-
-def test_names_tell_which_document_has_gaps(dynamodb: Any) -> None:
-    documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)
-    names = DynamoDocumentNames(client=dynamodb, table=CATALOG_TABLE)
-    scan = documents.save(
-        a_document(1, status=DocumentStatus.INDEXED, gaps=("1 of 2 pages looks garbled: 2",))
-    )
-    documents.save(a_document(2, status=DocumentStatus.INDEXED))
-
-    before = names.named("cat-1", limit=2)
-    documents.save(scan.model_copy(update={"gaps": ()}))  # another version, which has none
-    after = names.named("cat-1", limit=2)
-
-    assert [each.has_gaps for each in before] == [True, False]
-    assert [each.has_gaps for each in after] == [False, False]
 
 
 def test_listing_and_reading_are_consistent(
@@ -95,33 +77,12 @@ def test_new_catalog_is_listed_before_the_index_has_it(
     assert left == [second]
 
 
-def test_a_catalog_that_no_register_names_is_listed_by_the_index(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    opened = catalogs.open(a_catalog())
-    key = {"pk": {"S": "USER#alice"}, "sk": {"S": "CATALOGS"}}
-    dynamodb.delete_item(TableName=CONTROL_TABLE, Key=key)
-
-    assert list(catalogs.of_user("alice")) == [opened]
-
-
 def cancel(stub: Stubber, *reasons: str) -> None:
     """The next transaction is canceled, for a reason each of its items."""
     canceled = {"CancellationReasons": [{"Code": each} for each in reasons]}
     stub.add_client_error(
         "transact_write_items", "TransactionCanceledException", modeled_fields=canceled
     )
-
-
-def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
-    catalogs: DynamoCatalogRegister, dynamodb: Any
-) -> None:
-    with Stubber(dynamodb) as stub:
-        cancel(stub, "ValidationError", "None")
-        stub.add_response("get_item", {})
-
-        with pytest.raises(ClientError, match="TransactionCanceled"):
-            catalogs.open(a_catalog())
 
 
 def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(

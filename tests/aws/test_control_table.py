@@ -1,22 +1,19 @@
 """The control table's items, beyond what tests/contract/ports requires of every store."""
 
-import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
-from stackroom.aws.dynamodb.inspection_records import DynamoInspections
-from stackroom.aws.dynamodb.items import from_item, instant, to_item
+from stackroom.aws.dynamodb.items import instant, to_item
 from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoWorklists
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.user_records import DynamoSelections
 from stackroom.errors import RecordChanged
 from stackroom.model.records import Receipt
-from stackroom.model.repositories import Inspected
-from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter, WorkDuration
+from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter
 from stackroom.runs.run_leases import Lease
 from tests.aws.stores import CONTROL_TABLE
 from tests.support.records import NOW, a_receipt
@@ -46,22 +43,6 @@ def test_held_leases_are_listed_over_all_pages(leases: DynamoLeases, dynamodb: A
         dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
 
     assert {lease.worklist_id for lease in leases.held()} == held
-
-
-def test_expired_leases_are_found_without_reading_the_table(
-    leases: DynamoLeases, dynamodb: Any
-) -> None:
-    expired = {taken(leases, f"cat-{number}").worklist_id for number in range(3)}
-    asked: list[tuple[str, str | None]] = []
-    dynamodb.meta.events.register(
-        "before-parameter-build.dynamodb",
-        lambda params, model, **_: asked.append((model.name, params.get("IndexName"))),
-    )
-
-    found = {lease.worklist_id for lease in leases.expired(NOW + timedelta(seconds=1))}
-
-    assert found == expired
-    assert asked == [("Query", "live-index")]
 
 
 @pytest.fixture
@@ -188,20 +169,6 @@ def a_waiter(number: int) -> Waiter:
     )
 
 
-def test_a_full_ledger_is_read_with_one_capacity_unit(
-    book: DynamoAdmissionBook, dynamodb: Any
-) -> None:
-    grants = tuple(map(a_grant, range(15)))  # five jobs and ten direct calls
-
-    rate = WorkDuration(base_ms=100_000, beyond_ms=10_000_000, size=50_000_000)
-
-    book.write(Ledger(grants=grants, next_start=NOW, rates=dict.fromkeys(Mode, rate)))
-
-    key = {"pk": {"S": "ADMISSION"}, "sk": {"S": "LEDGER"}}
-    found = from_item(dynamodb.get_item(TableName=CONTROL_TABLE, Key=key)["Item"])
-    assert len(json.dumps(found, default=str, separators=(",", ":"))) < 4096
-
-
 def test_a_queue_is_read_over_all_pages(book: DynamoAdmissionBook, dynamodb: Any) -> None:
     waiters = [a_waiter(number) for number in range(12)]
     for waiter in waiters:
@@ -276,14 +243,3 @@ def test_items_that_decide_on_grants_are_read_consistently(
     book.waiting("KB12345678", Mode.DIRECT, limit=1)
 
     assert [each["ConsistentRead"] for each in asked] == [True, True]
-
-
-def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
-    inspections = DynamoInspections(
-        client=dynamodb, table=CONTROL_TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
-    )
-
-    inspections.record("doc-1", "e1", Inspected(reason="the PDF is damaged"))
-
-    (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
-    assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}

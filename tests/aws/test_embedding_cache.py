@@ -2,11 +2,7 @@
 
 import hashlib
 import json
-import socket
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 import redis
@@ -108,32 +104,6 @@ def test_cache_that_requires_a_password_is_a_miss_and_logged_once(
     assert "secret" not in caplog.text
 
 
-@contextmanager
-def listening() -> Iterator[tuple[str, list[socket.socket]]]:
-    """A server that answers nothing."""
-    over = threading.Event()
-    taken: list[socket.socket] = []
-
-    def serve() -> None:
-        while not over.is_set():
-            try:
-                line, _ = listener.accept()
-            except TimeoutError:
-                continue
-            taken.append(line)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
-        listener.settimeout(0.05)
-        serving = threads.submit(serve)
-        try:
-            yield f"redis://127.0.0.1:{listener.getsockname()[1]}", taken
-        finally:
-            over.set()
-            serving.result()
-            for line in taken:
-                line.close()
-
-
 def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: FakeSeconds) -> None:
     server = valkey_server()
     server.start()
@@ -152,16 +122,3 @@ def test_a_server_killed_and_back_again_is_asked_after_a_second(clock: FakeSecon
 
     assert (before, while_dead, at_once) == (VECTOR, None, None)
     assert later == VECTOR
-
-
-def test_failing_cache_is_tried_once_a_second(clock: FakeSeconds) -> None:
-    with listening() as (url, taken):
-        cache = RedisEmbeddingCache(url, now=clock)
-        found = [cache.get(KEY)]
-        for _ in range(3):
-            clock.seconds += 1.1
-            found += [cache.get(KEY) for _ in range(8)]
-            cache.put(KEY, VECTOR)  # for which it isn't tried either
-
-        assert found == [None] * 25
-        assert 1 <= len(taken) <= 4

@@ -10,13 +10,11 @@ from botocore.exceptions import (
     ConnectTimeoutError,
     EndpointConnectionError,
     NoCredentialsError,
-    ParamValidationError,
     ReadTimeoutError,
 )
 
-from stackroom.aws.error_mapping import THROTTLES, knowledge_base_errors, store_errors
+from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
 from stackroom.errors import (
-    KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     ServiceRefused,
     StackroomError,
@@ -46,13 +44,6 @@ def raised(translation: AbstractContextManager[None], error: Exception) -> Stack
     return caught.value
 
 
-def test_throttles_pass() -> None:
-    for code in THROTTLES:
-        assert type(raised(store_errors(), answered(code, 400))) is StoreUnavailable
-        told = raised(knowledge_base_errors(), answered(code, 429))
-        assert type(told) is KnowledgeBaseThrottled
-
-
 def test_failures_of_the_service_and_calls_that_were_not_answered_pass() -> None:
     failures = [answered("InternalServerError", 500), answered("anything", 504)]
     for error in [*failures, *UNANSWERED]:
@@ -74,16 +65,3 @@ def test_missing_rights_of_our_own_are_not_an_items_error() -> None:
         NoCredentialsError(),
     ):
         assert type(raised(store_errors(), error)) is ServiceRefused
-
-
-def test_permanent_error_is_raised_unchanged() -> None:
-    for error in (
-        answered("ResourceNotFoundException", 404),
-        answered("ConditionalCheckFailedException", 400),
-        ParamValidationError(report="Missing required parameter"),
-        ValueError("ours"),
-    ):
-        for translation in (store_errors, knowledge_base_errors):
-            with pytest.raises(type(error)) as caught, translation():
-                raise error
-            assert caught.value is error

@@ -1,6 +1,5 @@
 """An index of S3 Vectors: what GetIndex says of it, how it is changed, and how it is watched."""
 
-import logging
 from typing import Any
 
 import pytest
@@ -87,42 +86,6 @@ def test_index_not_ready_or_not_described_is_checked_again_soon(
     building = "its text search over AMAZON_BEDROCK_TEXT is BUILDING"
     classic = "it is in CLASSIC mode, not ENHANCED"
     assert told == [building, building, classic, classic, "GetIndex answered AccessDeniedException"]
-
-
-def test_operator_warning_is_repeated_rarely_and_for_each_new_reason(
-    client: Any, stubber: Stubber, clock: FakeSeconds, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING)
-    classic = an_index(indexMode="CLASSIC")
-    for answer in (classic, classic, an_index(dimension=512), classic):
-        stubber.add_response("get_index", answer)
-    watch = watching(client, clock)
-
-    for clock.seconds in (0, 1, 20, 40, 400):
-        watch.why_not()
-
-    reasons = [
-        "it is in CLASSIC mode, not ENHANCED",
-        "it has 512 dimensions, and questions' vectors 1024",
-        "it is in CLASSIC mode, not ENHANCED",
-    ]
-    assert [each.getMessage() for each in caplog.records] == [
-        f"index {INDEX!r} is not searched as is meant: {reason}" for reason in reasons
-    ]
-
-
-def test_an_index_that_refused_is_looked_up_before_the_next_search(
-    client: Any, stubber: Stubber, clock: FakeSeconds, caplog: pytest.LogCaptureFixture
-) -> None:
-    stubber.add_response("get_index", an_index())
-    watch = watching(client, clock)
-    assert watch.why_not() is None
-
-    watch.refused("QueryVectors answered ValidationException")
-    stubber.add_response("get_index", an_index(indexMode="CLASSIC"))
-
-    assert watch.why_not() == "it is in CLASSIC mode, not ENHANCED"
-    assert "QueryVectors answered ValidationException" in caplog.text
 
 
 TEXT = "AMAZON_BEDROCK_TEXT"

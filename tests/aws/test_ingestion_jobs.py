@@ -111,51 +111,6 @@ def test_job_statistics_and_reasons_are_read_and_unknown_job_is_none(
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 
-def test_our_own_job_is_looked_for_among_the_newest(
-    jobs: BedrockIngestionJobs, stubber: Stubber
-) -> None:
-    summaries = [a_job("IN_PROGRESS", "JOB0000003", description="ours"), a_job("COMPLETE")]
-    newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
-    listed = {"ingestionJobSummaries": summaries}
-    stubber.add_response("list_ingestion_jobs", listed, {**IDS, "sortBy": newest_first})
-
-    found = jobs.running(SOURCE, description="ours")
-
-    assert found is not None
-    assert found.job_id == "JOB0000003"
-
-
-@pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
-def test_stopping_a_job_that_is_over_is_no_error(
-    jobs: BedrockIngestionJobs, stubber: Stubber, code: str
-) -> None:
-    asked = {**IDS, "ingestionJobId": "JOB1234567"}
-    stubber.add_response("stop_ingestion_job", {"ingestionJob": a_job("STOPPING")}, asked)
-    stubber.add_client_error("stop_ingestion_job", code, "not running", 400)
-
-    jobs.stop(SOURCE, "JOB1234567")
-    jobs.stop(SOURCE, "JOB1234567")
-
-    stubber.assert_no_pending_responses()
-
-
-def test_statuses_of_documents_are_requested_ten_at_a_time(
-    jobs: BedrockIngestionJobs, stubber: Stubber
-) -> None:
-    uris = [f"s3://docs/alice/r/{number:02} é.txt" for number in range(12)]
-    for part in (uris[:10], uris[10:]):
-        identifiers = [{"dataSourceType": "S3", "s3": {"uri": uri}} for uri in part]
-        stubber.add_response(
-            "get_knowledge_base_documents",
-            {"documentDetails": [a_document(uri) for uri in part]},
-            {**IDS, "documentIdentifiers": identifiers},
-        )
-
-    verdicts = jobs.details(SOURCE, uris)
-
-    assert verdicts == {uri: DocumentDetail(status="INDEXED", updated_at=NOW) for uri in uris}
-
-
 def test_details_of_many_documents_are_listed_and_only_asked_ones_returned(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
@@ -279,20 +234,6 @@ def test_a_document_is_named_by_its_id_and_carries_its_attributes(
     assert answer == {"doc-1": DocumentDetail(status="STARTING", updated_at=NOW)}
 
 
-def test_a_deletion_is_asked_for_under_its_token(
-    direct: BedrockDirectDocuments, stubber: Stubber
-) -> None:
-    stubber.add_response(
-        "delete_knowledge_base_documents",
-        {"documentDetails": [a_detail("doc-1", "DELETING")]},
-        {**IDS, "clientToken": TOKEN, "documentIdentifiers": [named("doc-1")]},
-    )
-
-    answer = direct.delete(CUSTOM, ["doc-1"], token=TOKEN)
-
-    assert answer == {"doc-1": DocumentDetail(status="DELETING", updated_at=NOW)}
-
-
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_answers_to_direct_calls_that_mean_later_are_back_pressure(
     direct: BedrockDirectDocuments, stubber: Stubber, operation: str
@@ -339,18 +280,4 @@ def test_verdicts_are_asked_for_in_tens_and_never_listed(
 
     assert verdicts == {
         each: DocumentDetail(status="INDEXED", updated_at=NOW) for each in document_ids
-    }
-
-
-def test_optional_members_of_an_answer_may_be_missing(
-    direct: BedrockDirectDocuments, stubber: Stubber
-) -> None:
-    ignored = a_detail("doc-1", "IGNORED", statusReason="too large")
-    stubber.add_response("get_knowledge_base_documents", {"documentDetails": [ignored]})
-
-    verdicts = direct.details(CUSTOM, ["doc-1", "doc-2"])
-
-    assert verdicts == {
-        "doc-1": DocumentDetail(status="IGNORED", updated_at=NOW, reason="too large"),
-        "doc-2": DocumentDetail(status="NOT_FOUND", updated_at=None),
     }

@@ -10,8 +10,7 @@ from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
-from stackroom.errors import SearchRefused
-from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Has
+from stackroom.model.filters import Has
 from stackroom.model.passages import Passage, Search
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
@@ -65,26 +64,6 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
             attributes=metadata,
         ),
     )
-
-
-def test_sparse_answer_is_read_with_the_members_it_has(client: Any, stubber: Stubber) -> None:
-    custom = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
-    metadata = {"x-amz-bedrock-kb-source-uri": "s3://docs/b.txt"}
-    results = [
-        {"content": {"text": "bare"}, "metadata": metadata},
-        {"content": {"text": "by custom source"}, "location": custom, "metadata": metadata},
-        {"content": {"type": "IMAGE", "byteContent": "data:image/png;base64,AA=="}},
-    ]
-    stubber.add_response("retrieve", {"retrievalResults": results})
-
-    retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
-
-    assert retrieved.guardrail_action == "NONE"
-    assert [(each.text, each.uri, each.custom_id, each.page) for each in retrieved.passages] == [
-        ("bare", None, None, None),
-        ("by custom source", "s3://docs/b.txt", "doc-1", None),
-        ("", None, None, None),  # found all the same, though there is nothing to read
-    ]
 
 
 def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
@@ -224,22 +203,3 @@ def test_managed_knowledge_base_sources_come_from_its_own_metadata_keys(
         "x-amz-bedrock-kb-source-uri": "s3://docs/bob/secret.txt",
         "x-amz-bedrock-kb-document-page-number": 7,
     }
-
-
-def test_retrieve_is_not_asked_whether_there_is_an_attribute(client: Any) -> None:
-    knowledge_base = BedrockKnowledgeBase(client, "KB12345678")
-
-    with pytest.raises(SearchRefused, match="can't filter by whether there is 'city'"):
-        knowledge_base.retrieve("q", AllOf((ALICE, Exists("city", is_there=True))), 5)
-
-
-def test_operator_unknown_to_managed_knowledge_bases_is_refused(client: Any) -> None:
-    knowledge_base = BedrockKnowledgeBase(
-        client, "KB12345678", options=RetrieveOptions(is_managed=True, has_cosine_scores=False)
-    )
-    condition = AllOf(
-        (ALICE, AnyOf((Compares("city", Comparison.STARTS_WITH, "R"), Has("year", 1))))
-    )
-
-    with pytest.raises(SearchRefused, match="knows no startsWith"):
-        knowledge_base.retrieve("q", condition, 5)

@@ -1,12 +1,11 @@
 """The knowledge base over OpenSearch Serverless, against the stand-in and by its raw requests."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from botocore.credentials import Credentials, RefreshableCredentials
+from botocore.credentials import Credentials
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.access.tenancy import Owned
@@ -26,8 +25,8 @@ from stackroom_stores.opensearch.opensearch_adapter import (
     hits_in,
 )
 from stackroom_stores.opensearch.opensearch_filters import rendered
-from tests.opensearch.collection import PRINCIPALS, READER, Collection, mounted
-from tests.opensearch.stand_in import REGION, Fault, Kind, Principal
+from tests.opensearch.collection import PRINCIPALS, Collection, mounted
+from tests.opensearch.stand_in import REGION, Fault, Kind
 
 pytestmark = pytest.mark.processes
 FAULTS: list[Fault] = []
@@ -202,21 +201,6 @@ def test_bare_text_is_not_a_list_and_more_passages_are_requested(
     assert len(_texts(collection, Has("groups", "staff"), 10)) == 6
 
 
-def test_index_with_dynamic_mapping_is_filtered_by_its_keyword_fields(
-    collection: Collection,
-) -> None:
-    body = creation(dimensions=2)
-    del body["mappings"]["dynamic_templates"]
-    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS[:2]])
-
-    assert _texts(collection, Has("domain", "finance")) == ["Ledgers close in May."]
-    assert _texts(collection, Compares("year", Comparison.GREATER, 2024)) == [
-        "Ledgers close in May."
-    ]
-    with pytest.raises(SearchRefused, match="256"):
-        _texts(collection, Compares("domain", Comparison.NOT_EQUALS, "x" * 257))
-
-
 @pytest.mark.parametrize(
     ("shards", "message"),
     [
@@ -329,46 +313,6 @@ def test_permanent_refusal_says_what_to_change(
 ) -> None:
     with pytest.raises(SearchRefused, match=named):
         _knowledge_base(filled, **asked).retrieve("a question", None, 1)
-
-
-@pytest.mark.parametrize(
-    ("about", "named"),
-    [
-        ({"method": {"name": "hnsw", "engine": "faiss", "space_type": "l1"}}, "by 'l1'"),
-        ({"type": "keyword"}, "no knn_vector field 'vector'"),
-    ],
-)
-def test_an_index_that_can_not_be_searched_is_refused(
-    collection: Collection, about: dict[str, Any], named: str
-) -> None:
-    body = creation(dimensions=2)
-    body["mappings"]["properties"]["vector"] |= about
-    collection.fill("docs", body, [])
-
-    with pytest.raises(SearchRefused, match=named):
-        _knowledge_base(collection).retrieve("a question", None, 1)
-
-
-def test_credentials_that_expire_are_renewed_before_the_next_call(filled: Collection) -> None:
-    issued = iter(["first", "second"])
-
-    def renewed() -> dict[str, str]:
-        key = next(issued)
-        KEYS[key] = Principal(arn=READER, secret_key=f"of-{key}", token=f"token-of-{key}")
-        # Within the ten minutes in which botocore renews before it signs, so it does each time.
-        soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))
-        return {
-            "access_key": key,
-            "secret_key": f"of-{key}",
-            "token": f"token-of-{key}",
-            "expiry_time": soon,
-        }
-
-    credentials = RefreshableCredentials.create_from_metadata(renewed(), renewed, "test")
-    client = _client(filled.endpoint, credentials)
-    KEYS.pop("first")  # it has expired before any call was signed
-
-    assert "docs" in client.mapping("docs", Deadline.after(5))
 
 
 def test_missing_credentials_or_region_is_refused_and_no_host_unavailable() -> None:

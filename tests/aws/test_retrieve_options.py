@@ -123,47 +123,6 @@ def test_a_managed_knowledge_base_has_a_configuration_of_its_own(
     assert asked == {"managedSearchConfiguration": search}
 
 
-@pytest.mark.parametrize(
-    ("reranking", "expected"),
-    [
-        (reranked(), None),
-        (reranked(readsAttributes=True), {"selectionMode": "ALL"}),
-        (
-            reranked(fieldsToExclude=["user_id"]),
-            {
-                "selectionMode": "SELECTIVE",
-                "selectiveModeConfiguration": {"fieldsToExclude": [{"fieldName": "user_id"}]},
-            },
-        ),
-    ],
-)
-def test_the_attributes_that_a_model_reads_are_chosen(
-    reranking: RerankingSettings, expected: Any
-) -> None:
-    chosen = reranking.configuration(5)["bedrockRerankingConfiguration"]
-
-    assert chosen.get("metadataConfiguration") == expected
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (
-            lambda: reranked(fieldsToInclude=["a"], fieldsToExclude=["b"]),
-            "only one can be given",
-        ),
-        (lambda: filtered(*[YEAR] * 26), "metadataAttributes\n.*at most 25 items"),
-        (
-            lambda: filtered({**YEAR, "type": "DATE"}),
-            "type\n.*'STRING', 'NUMBER', 'BOOLEAN' or 'STRING_LIST'",
-        ),
-    ],
-)
-def test_unsupported_retrieve_option_is_refused_before_the_call(make: Any, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        make()
-
-
 def both(fixed: Any, demanded: Any) -> Any:
     whole = configured_filters.both(fixed and parsed(fixed), demanded and parsed(demanded))
     return whole and rendered(whole)
@@ -185,15 +144,6 @@ def depth(condition: dict[str, Any]) -> int:
 def widest(condition: dict[str, Any]) -> int:
     inner = [*condition.get("andAll", ()), *condition.get("orAll", ())]
     return max([len(inner), *map(widest, inner)])
-
-
-def test_single_filter_is_passed_unchanged() -> None:
-    nested = {"orAll": [{"andAll": leaves("ab")}, {"andAll": leaves("cd")}]}
-
-    assert both(None, None) is None
-    assert both(equals("a"), None) == equals("a")
-    assert both(None, equals("a")) == equals("a")
-    assert both(nested, None) == nested  # alone it is as deep as Bedrock takes
 
 
 def test_two_filters_are_demanded_in_one_group() -> None:
@@ -258,10 +208,6 @@ SOURCE = "x-amz-bedrock-kb-source-uri"
     [
         ({"type": "S3", "s3Location": {"uri": "s3://b/a.pdf"}}, "s3://b/a.pdf"),
         ({"type": "WEB", "webLocation": {"url": "https://a/b"}}, "https://a/b"),
-        ({"type": "CONFLUENCE", "confluenceLocation": {"url": "https://c"}}, "https://c"),
-        ({"type": "SHAREPOINT", "sharePointLocation": {"url": "https://c"}}, "https://c"),
-        ({"type": "ONEDRIVE", "oneDriveLocation": {"url": "https://c"}}, "https://c"),
-        ({"type": "GOOGLEDRIVE", "googleDriveLocation": {"url": "https://c"}}, "https://c"),
         ({"type": "KENDRA", "kendraDocumentLocation": {"uri": "https://c"}}, "https://c"),
         ({"type": "SQL", "sqlLocation": {"query": "SELECT 1"}}, None),
         (None, None),

@@ -9,29 +9,10 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.exceptions import ConnectionClosedError
-from botocore.stub import Stubber
 from moto.core.botocore_stubber import MockRawResponse
 
 from stackroom.aws.stepfunctions.executions import StepFunctionsTaskTokens
 from tests.aws.conftest import TWICE
-
-SERVICE = "stepfunctions"  # of the fixture `client`
-
-
-@pytest.fixture
-def turns(client: Any) -> StepFunctionsTaskTokens:
-    return StepFunctionsTaskTokens(client=client)
-
-
-def test_wake_reports_admission_and_is_false_for_a_token_no_longer_valid(
-    turns: StepFunctionsTaskTokens, stubber: Stubber
-) -> None:
-    told = {"taskToken": "token", "output": json.dumps({"admitted": True})}
-    stubber.add_response("send_task_success", {}, told)
-    for code in ("TaskTimedOut", "TaskDoesNotExist", "InvalidToken"):
-        stubber.add_client_error("send_task_success", code, "gone", 400)
-
-    assert [turns.wake("token") for _ in range(4)] == [True, False, False, False]
 
 
 def test_a_run_that_the_first_of_two_calls_may_have_woken_counts_as_woken(

@@ -26,7 +26,6 @@ from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-from stackroom.model.records import PoolMember
 from stackroom.search.wrappers import Paced, Reranked, TokenBucket
 from stackroom_cli.sites.site_services import SiteUseCases
 from tests.aws.stores import ENVIRONMENT
@@ -82,26 +81,6 @@ def test_a_use_case_without_its_setting_names_the_variable(
 
 
 @pytest.mark.processes
-def test_a_search_imports_nothing_of_the_ingestion() -> None:
-    code = f"""
-import sys
-from functions.retrieve.handler import RetrieveSettings
-from stackroom.app.search_builder import SearchBuilder
-settings = RetrieveSettings.from_env({VARIABLES!r})
-SearchBuilder(settings=settings, client=lambda service: service).retrieval
-print(*(name for name in sys.modules if name.startswith("stackroom.")))
-"""
-
-    ran = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
-
-    imported = ran.stdout.split()
-    assert "stackroom.search.search" in imported
-    others = ("uploads", "reconciler", "runs.run", "runs.polling", "aws.dynamodb.document_records")
-    for other in others:
-        assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
-
-
-@pytest.mark.processes
 def test_console_with_agents_of_users_imports_no_strands() -> None:
     code = "import sys, functions.console.handler; print(*sys.modules)"
 
@@ -154,14 +133,6 @@ def test_pool_may_state_common_settings_once() -> None:
     assert (managed.is_managed, managed.index) == (True, None)
 
 
-def test_unknown_members_of_a_pool_entry_are_ignored() -> None:
-    pool = json.dumps([{**MEMBER, "colour": "green"}])
-
-    read = RetrieveSettings.from_env({**VARIABLES, "KB_POOL": pool}).kb_pool
-
-    assert read == (PoolMember.model_validate({**MEMBER, "type": "BEDROCK"}),)
-
-
 def found_in(knowledge_base: object) -> object:
     """The store itself, behind those that order and pace its answers."""
     while isinstance(knowledge_base, Paced | Reranked):
@@ -206,16 +177,6 @@ def test_knowledge_base_without_our_index_checks_fewer_documents_at_once(
 
     assert isinstance(found_in(made.knowledge_base("KB00000001")), BedrockKnowledgeBase)
     assert made.documents_at_once("KB00000001") == 5
-
-
-def test_a_managed_knowledge_base_is_searched_by_retrieve() -> None:
-    managed = {"knowledge_base_id": "KB9", "type": "MANAGED"}
-    made = use_cases(CatalogToolsSettings, {}, managed, RETRIEVE_VIA="s3vectors")
-
-    found = found_in(made.knowledge_base("KB9"))
-
-    assert isinstance(found, BedrockKnowledgeBase)
-    assert "managedSearchConfiguration" in found._options.configuration(5, None)
 
 
 def test_knowledge_bases_share_the_vectors_of_questions() -> None:

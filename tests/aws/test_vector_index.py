@@ -15,7 +15,6 @@ from stackroom.aws.s3vectors.s3vectors_adapter import (
     S3VectorsKnowledgeBase,
     words_in,
 )
-from stackroom.aws.s3vectors.vector_passages import VectorReading
 from stackroom.errors import KnowledgeBaseThrottled, SearchRefused
 from stackroom.model.filters import Has
 from stackroom.model.passages import Passage, Search
@@ -143,34 +142,6 @@ def test_index_is_searched_by_meaning_only_where_asked(made: Made, s3vectors: St
     assert (passage.score, passage.similarity) == (0.6, 0.6)
 
 
-def test_search_by_words_alone_embeds_nothing(
-    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
-) -> None:
-    found = answer(a_vector(scores={"bm25Scores": matched(30)}))
-    s3vectors.add_response("query_vectors", found, expected(**by_words("annual leave")))
-
-    retrieved = made(Search.TEXT).retrieve("annual leave", ALICE, 5)
-
-    [passage] = retrieved.passages
-    assert retrieved.search is Search.TEXT
-    assert (passage.score, passage.similarity) == (0.75, None)
-    assert embeddings.asked == []
-
-
-def test_passages_stay_in_the_order_of_both_rankings(made: Made, s3vectors: Stubber) -> None:
-    found = answer(
-        a_vector("words", scores={"fused": 0.016, "bm25Scores": matched(10)}),
-        a_vector("meaning", scores={"fused": 0.015, "vectorDistance": 0.2}),
-        a_vector("far", scores={"fused": 0.014, "vectorDistance": 1.3}),
-    )
-    s3vectors.add_response("query_vectors", found)
-
-    passages = made().retrieve("annual leave", ALICE, 5).passages
-
-    assert [each.score for each in passages] == [0.5, 0.8, 0.0]
-    assert [each.similarity for each in passages] == [None, 0.8, 0.0]
-
-
 def test_vector_without_object_is_identified_by_custom_id_or_data_source(
     made: Made, s3vectors: Stubber
 ) -> None:
@@ -183,19 +154,6 @@ def test_vector_without_object_is_identified_by_custom_id_or_data_source(
     told = [(each.uri, each.custom_id, each.data_source_id) for each in retrieved.passages]
     assert told == [(None, "doc-1", None), (None, None, "DS12345678")]
     assert retrieved.notice is None
-
-
-def test_foreign_index_is_read_with_its_configured_keys(made: Made, s3vectors: Stubber) -> None:
-    """A passage may be from nowhere there, and pages be counted from zero."""
-    metadata = {DATA_SOURCE: "DS1", "x-amz-bedrock-kb-document-page-number": 0.0}
-    s3vectors.add_response("query_vectors", answer(a_vector(metadata={"text": "so", **metadata})))
-
-    reading = VectorReading(text_key="text", source_key="source", first_page=0)
-    retrieved = made(Search.SEMANTIC, reading=reading).retrieve("annual leave", ALICE, 5)
-
-    [passage] = retrieved.passages
-    assert (passage.text, passage.uri, passage.data_source_id) == ("so", None, None)
-    assert (passage.page, retrieved.notice) == (1, None)
 
 
 @pytest.mark.parametrize("told", [{}, {DATA_SOURCE: ["DS12345678"]}])
@@ -215,24 +173,6 @@ def test_vectors_without_source_fall_back_to_retrieve_with_logged_notice(
         assert [passage.text for passage in each.passages] == ["annual leave, as Retrieve finds it"]
     # Once in a while; and GetIndex is asked once, for the index is as fit as it was.
     assert caplog.text.count(why) == 1
-
-
-def test_vector_without_text_is_dropped_and_replaced_by_more_results(
-    made: Made, s3vectors: Stubber
-) -> None:
-    bare = {"key": "1"}
-    odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5}}
-    sourceless = {"key": "3", "metadata": {"AMAZON_BEDROCK_TEXT": "so", DATA_SOURCE: "DS"}}
-    asked = expected(**BY_MEANING, **by_words("annual leave"))
-    s3vectors.add_response("query_vectors", answer(bare, odd, sourceless, bare, bare), asked)
-    s3vectors.add_response("query_vectors", answer(sourceless, a_vector()), {**asked, "topK": 100})
-
-    passages = made().retrieve("annual leave", ALICE, 5).passages
-
-    assert [(each.text, each.uri, each.custom_id, each.score) for each in passages] == [
-        ("so", None, None, 0),
-        ("30 days", "s3://docs/alice/cat-1/a.pdf", None, 0),
-    ]
 
 
 def test_an_answer_in_pages_is_read_to_its_end(made: Made, s3vectors: Stubber) -> None:

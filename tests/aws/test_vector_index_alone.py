@@ -77,17 +77,6 @@ def test_text_and_source_are_read_from_the_configured_keys(made: Made, stubber: 
     )
 
 
-def test_foreign_source_is_shown_without_a_document_id(made: Made, stubber: Stubber) -> None:
-    stubber.add_response("get_index", an_index(SEARCHABLE))
-    sources = [pump(url=each) for each in ("pump", "", 7)]
-    stubber.add_response("query_vectors", an_answer(*sources))
-
-    passages = made().retrieve("pump", None, 5).passages
-
-    told = [(each.uri, each.custom_id) for each in passages]
-    assert told == [("pump", None), (None, None), (None, None)]
-
-
 def test_index_without_text_search_is_searched_by_meaning_with_a_notice(
     made: Made, stubber: Stubber
 ) -> None:
@@ -101,18 +90,6 @@ def test_index_without_text_search_is_searched_by_meaning_with_a_notice(
     assert retrieved.search is Search.SEMANTIC
     why = "body is not configured for text search"
     assert retrieved.notice == f"searched by meaning alone: {why}"
-
-
-def test_text_search_that_is_taken_away_costs_no_answer(made: Made, stubber: Stubber) -> None:
-    stubber.add_response("get_index", an_index(SEARCHABLE))
-    stubber.add_client_error("query_vectors", "ValidationException", "no", 400)
-    stubber.add_response("get_index", an_index(metadataConfiguration={}))
-    stubber.add_response("query_vectors", an_answer(pump()))
-
-    retrieved = made().retrieve("pump", None, 5)
-
-    assert (len(retrieved.passages), retrieved.search) == (1, Search.SEMANTIC)
-    assert "body is not configured for text search" in str(retrieved.notice)
 
 
 @pytest.mark.parametrize(
@@ -201,29 +178,8 @@ def test_incomplete_or_malformed_answer_is_unavailable(answer: Any) -> None:
         searched(Answering(answer)).retrieve("pump", None, 5)
 
 
-def test_undescribed_index_is_searched_by_meaning_or_unavailable() -> None:
-    nameless: list[Any] = [{"index": {}}, {"index": {"dimension": "many"}}]
-    for index in nameless:
-        with pytest.raises(KnowledgeBaseUnavailable, match="dimensions"):
-            searched(Answering(an_answer(), index=index)).retrieve("pump", None, 5)
-    for index in (None, {"index": 7}):
-        answering = Answering(an_answer(pump()), index=index)
-        retrieved = searched(answering).retrieve("pump", None, 5)
-        why = "GetIndex answered AnswerNotUnderstood"
-        assert retrieved.notice == f"searched by meaning alone: {why}"
-        assert len(retrieved.passages) == 1
-
-
 def test_an_answer_that_never_ends_is_given_up() -> None:
     endless = Answering(an_answer(pump(), nextToken="again"))
 
     with pytest.raises(KnowledgeBaseUnavailable, match="more than 100 pages"):
         searched(endless).retrieve("pump", None, 5)
-
-
-def test_a_similarity_is_from_0_to_1() -> None:
-    answering = Answering(an_answer(pump(-0.5), pump(1.7)))
-
-    passages = searched(answering).retrieve("pump", None, 5).passages
-
-    assert [(each.score, each.similarity) for each in passages] == [(1.0, 1.0), (0.0, 0.0)]

@@ -18,12 +18,6 @@ def test_least_score_empties_what_it_can_at_the_allowed_loss() -> None:
     assert (found.lost, found.emptied) == (1, 3)
 
 
-def test_least_score_is_zero_if_none_helps() -> None:
-    found = BestScores(right=[0.2, 0.3, 0.4], unanswerable=[0.5, 0.2])
-
-    assert (found.least, found.lost, found.emptied) == (0.0, 0, 0)
-
-
 def test_share_of_few_has_a_wide_confidence_interval() -> None:
     low, high = confidence_interval(8, 8)
     assert (round(low, 2), high) == (0.68, 1.0)

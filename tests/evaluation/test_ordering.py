@@ -7,7 +7,6 @@ import pytest
 import typer
 
 from simulator.tests.chat_endpoint import chat_endpoint
-from stackroom.errors import StackroomError
 from stackroom.model.prices import PRICES
 from stackroom_cli import evaluations
 from stackroom_cli.callers import Asker
@@ -39,31 +38,6 @@ def test_cost_on_aws_is_printed_before_anything_is_spent(
         in printed.err
     )
     assert "about $0.0037; $0.09 more with a reranking model" in printed.err
-
-
-def test_evaluation_without_credentials_keeps_its_run_and_says_why(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setattr(Asker, "catalog_id", lambda _self, _catalog: "cat-" + 24 * "0")
-    site = ON_AWS.model_copy(update={"region": "eu-north-1"})  # a Region without a cached client
-    run = evaluated({KnownQuestion(question="pay?", file="pay.md"): []})
-
-    beside, why_not = evaluations._beside_plain(Asker(site=site, user=None), "books", run)
-
-    assert beside == run
-    assert why_not is not None
-    assert "this needs an operator's AWS credentials, and there are none: get" in why_not
-
-
-def test_no_consent_is_asked_if_nothing_is_spent(tmp_path: Path) -> None:
-    asker = Asker(site=an_instance(tmp_path), user="alice")
-
-    evaluations._confirm(asker, QUESTIONS, EvaluationOrder(options={}))
 
 
 def test_cost_doubles_with_the_calls_and_every_price_has_its_source() -> None:
@@ -106,12 +80,6 @@ def test_settings_are_arguments_of_the_tool() -> None:
     assert evaluations.options_of(['filter={"year": 2024}']) == {"filter": {"year": 2024}}
 
 
-@pytest.mark.parametrize("typed", ["query=x", "top_k", "top_k=99", "filter=3"])
-def test_unknown_setting_is_refused_before_any_question(typed: str) -> None:
-    with pytest.raises(StackroomError):
-        evaluations.options_of([typed])
-
-
 @pytest.mark.processes
 def test_draft_is_written_by_the_locally_configured_model_only(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -151,14 +119,6 @@ def test_existing_file_of_the_folder_is_not_overwritten(tmp_path: Path) -> None:
 
     evaluated({QUESTIONS[0]: []}).write(tmp_path)  # a run without results
     assert mine.read_text() == "mine"
-
-
-def test_run_that_can_not_be_saved_is_reported_and_not_lost(tmp_path: Path) -> None:
-    (tmp_path / "run.json").mkdir()
-
-    found = evaluations._kept(evaluated({QUESTIONS[0]: []}), tmp_path)
-
-    assert f"{tmp_path / 'run.json'} can't be written" in str(found)
 
 
 def test_draft_overwrites_nothing_and_names_an_existing_folder(tmp_path: Path) -> None:

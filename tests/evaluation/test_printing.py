@@ -70,14 +70,6 @@ def test_figures_of_plain_retrieve_are_printed_next_to_the_tools() -> None:
     assert "plain Retrieve" not in printed(run)
 
 
-def test_scores_that_do_not_fall_from_passage_to_passage_are_omitted() -> None:
-    text = printed(
-        evaluated({LEAVE: [passage("One.", "b.md", score=0.4), passage("Two.", "c.md", score=0.6)]})
-    )
-
-    assert "  1. b.md: One.\n  2. c.md: Two.\n" in text
-
-
 def test_control_characters_of_others_are_escaped() -> None:
     # A file of questions is checked; runs and documents of others are not.
     forged = KnownQuestion.model_construct(

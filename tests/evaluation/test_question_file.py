@@ -34,38 +34,19 @@ def test_question_has_places_or_nothing_and_may_await_acceptance(tmp_path: Path)
     assert (found[4].spots, found[4].accepted) == ((), False)
 
 
-def test_same_question_with_another_answer_has_another_id(tmp_path: Path) -> None:
-    [one] = read(a_file(tmp_path, GOOD)).values()
-    [noted] = read(a_file(tmp_path, {**GOOD, "note": "from Ada"})).values()
-    [other] = read(a_file(tmp_path, {**GOOD, "page": 4})).values()
-
-    assert one.id == noted.id != other.id
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ({"question": "a"}, 'needs a file that answers it, or "nothing": true'),
         ({**GOOD, "nothing": True}, '"nothing": true excludes file'),
         ({**GOOD, "pages": [3]}, "'pages' is unknown; allowed: question, file, page, words"),
-        ({**GOOD, "page": 0}, "page: Input should be greater than or equal to 1"),
         ({**GOOD, "words": "..."}, "words: must contain a letter or digit"),
-        ({**GOOD, "also": [{"file": "a\nb"}]}, "also.0.file: has a line break"),
-        ({**GOOD, "question": "x" * 1001}, "question: has more than 1,000 characters"),
         ({**GOOD, "question": "\x1b[2J"}, "question: has a control character"),
-        (["How?"], "Input should be an object"),
-        (b'{"question": "half of a pair: \\ud800", "nothing": true}', "is not a JSON object"),
         (b"[" * 5_000, "is not a JSON object"),
         (b'{"question": "caf\xe9"}', "is not UTF-8; save the file in that encoding"),
         ("x" * 70_000, "longer than 65,536 bytes"),
         (GOOD, "repeats the question of line 1"),
         (b'{"question": "a", "file": "a.md", "file": "b.md"}', "'file' occurs twice in one object"),
-        ({**GOOD, "page": float("nan")}, "page: Input should be a valid integer"),
-        ({**GOOD, "also": [{"file": "a", "note": ""}]}, "is unknown; allowed: file, page, words"),
-        (
-            {**GOOD, "\u202e" + "x" * 9_000: 1},
-            f"'\\u202e{'x' * 99}' is unknown; allowed: question",
-        ),
     ],
     ids=lambda each: str(each)[:60],
 )
@@ -77,14 +58,6 @@ def test_invalid_line_is_named_with_the_allowed_form(
 
     assert "line 2: " in str(wrong.value)
     assert message in str(wrong.value)
-
-
-def test_first_twenty_invalid_lines_are_named(tmp_path: Path) -> None:
-    with pytest.raises(QuestionsWrong) as wrong:
-        read(a_file(tmp_path, *[{"question": str(each)} for each in range(30)]))
-
-    assert [f"line {each}: " in str(wrong.value) for each in (1, 20, 21)] == [True, True, False]
-    assert str(wrong.value).endswith("and 10 more")
 
 
 def test_too_large_question_file_is_refused(tmp_path: Path) -> None:

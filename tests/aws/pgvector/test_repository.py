@@ -91,29 +91,6 @@ def test_few_and_many_are_found_alike(
     assert [each.content for each in hidden] == ["hidden"]
 
 
-def test_many_are_walked_to_by_the_index(database: Database) -> None:
-    documents = database.documents()
-    chunks = [Chunk(content=f"{each}", embedding=between(1 - each / 4000)) for each in range(2000)]
-    documents.put(NewDocument(name="many", digest="1", chunks=chunks))
-    with database.as_superuser() as connection:
-        connection.execute("ANALYZE knowledge_chunks")
-
-    def walked() -> int:
-        with database.as_superuser() as connection:
-            asked = """
-            SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes
-            WHERE indexrelname = 'knowledge_chunks_embedding_idx'
-            """
-            row = connection.execute(asked).fetchone()
-            return int(row[0]) if row else 0
-
-    before = walked()
-    found = database.repository.search_similar("handbook", EAST, 20)
-    database.server.hang_up()  # then it tells what it did
-    assert [each.content for each in found] == [f"{each}" for each in range(20)]
-    assert walked() > before
-
-
 def test_removed_document_is_no_longer_found(database: Database) -> None:
     database.put("leave", user_id="alice")
     database.put("leave", user_id="bob")

@@ -40,16 +40,6 @@ def test_schema_has_both_indexes_and_its_roles_have_no_privileges(database: Data
     assert "USING gin (words)" in indexes
 
 
-def test_creating_the_schema_again_changes_nothing(database: Database) -> None:
-    database.put("kept")
-
-    with database.as_superuser() as connection:
-        create(connection, Tables(), dimensions=3)
-
-    [match] = database.repository.search_similar("handbook", EAST)
-    assert match.content == "kept"
-
-
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
