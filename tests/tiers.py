@@ -51,8 +51,6 @@ TIERS: dict[str, Tier] = {
     "simulated_time": "prove",
     "workflow": "prove",
     "workflow/test_ways.py": "test",
-    # Every store in every trouble; `test` has what each finds, and for whom.
-    "contract/stores/test_troubles.py": "prove",
     # A local mode, a simulator, a gateway or a synthesis for each case.
     "infra/test_contexts.py": "prove",
     "infra/test_rehearsal_changes.py": "prove",

@@ -88,10 +88,6 @@ class FakeBucket(Disturbed, MemoryBucket):
     def was_deleted(self, key: str) -> bool:
         return key in self.markers
 
-    def undelete(self, stored: StoredObject) -> None:
-        """The version is the present one again."""
-        self.objects[stored.key] = stored
-
     def undelete_sidecar(self, key: str, stored: StoredSidecar) -> None:
         self.sidecars[key] = stored
 

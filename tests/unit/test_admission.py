@@ -88,18 +88,6 @@ def test_next_dispatcher_wakes_the_run_that_a_dead_one_did_not(desk: Desk) -> No
     assert desk.task_tokens.woken == ["token of first"]
 
 
-def test_a_dispatcher_that_died_after_it_woke_the_run_costs_it_no_grant(desk: Desk) -> None:
-    waiter = desk.enter("first")
-    desk.admission.claim("first", 1)
-    desk.book.enqueue(waiter)  # the dispatcher died before it took the waiter out
-
-    desk.clock.pass_by(600)
-    desk.admission.dispatch()
-
-    assert desk.holders() == ["first"]
-    assert desk.queue() == []
-
-
 def test_a_grant_of_a_run_that_died_before_it_was_woken_goes_to_the_next(desk: Desk) -> None:
     desk.dies_before_it_wakes("dead")
     desk.task_tokens.dead.add("token of dead")
@@ -110,18 +98,6 @@ def test_a_grant_of_a_run_that_died_before_it_was_woken_goes_to_the_next(desk: D
 
     assert desk.holders() == ["alive"]
     assert desk.queue() == []
-
-
-def test_a_retried_task_keeps_its_position_under_its_new_token(desk: Desk) -> None:
-    desk.enter("busy")
-    first = desk.enter("first")
-    desk.enter("second")
-
-    desk.admission.enter(replace(first, token="newer"))
-    desk.clock.pass_by(60)
-    desk.admission.leave("busy", 1)
-
-    assert desk.task_tokens.woken == ["token of busy", "newer"]
 
 
 def test_grant_that_is_not_returned_expires(desk: Desk) -> None:
@@ -149,18 +125,6 @@ def test_lone_run_extends_its_slots_and_returns_them_when_others_come(desk: Desk
     assert alone.slots == 10
     assert beside is not None
     assert beside.slots == 5
-
-
-def test_returning_a_grant_twice_or_without_one_changes_nothing(desk: Desk) -> None:
-    desk.enter("first")
-    desk.admission.leave("stranger", 1)
-    desk.admission.leave("first", 1)
-    before = desk.book.read()
-
-    desk.admission.leave("first", 1)
-
-    assert desk.book.read() == before
-    assert before.grants == ()
 
 
 def test_concurrent_ledger_writes_do_not_overwrite_each_other(desk: Desk) -> None:
@@ -193,18 +157,6 @@ def test_run_cannot_enter_at_once_while_a_job_works_or_waits(desk: Desk, before:
     assert desk.holders() == (before or ["job"])
 
 
-def test_entering_at_once_leaves_waiting_runs_their_share(desk: Desk) -> None:
-    waiting = desk.waiter("waits", Mode.DIRECT)
-    desk.book.enqueue(waiting)
-
-    mine = desk.admission.enter_at_once(desk.waiter("late", Mode.DIRECT))
-    desk.admission.dispatch()
-
-    assert mine is not None
-    assert desk.holders() == ["late", "waits"]
-    assert desk.task_tokens.woken == ["token of waits"]
-
-
 def test_acquire_grants_at_once_and_later_extends_the_same_grant(desk: Desk) -> None:
     waiter = desk.waiter("calls", Mode.DIRECT, calls=4)
 
@@ -220,17 +172,6 @@ def test_acquire_grants_at_once_and_later_extends_the_same_grant(desk: Desk) -> 
     assert again.granted_at == first.granted_at
 
 
-def test_acquire_claims_granted_slots_and_leaves_those_it_cannot_use(
-    desk: Desk,
-) -> None:
-    waiter = desk.enter("calls", Mode.DIRECT, calls=10)
-
-    mine = desk.admission.acquire(replace(waiter, calls=2))
-
-    assert mine is not None
-    assert (mine.claimed, mine.slots) == (True, 2)
-
-
 def test_acquiring_run_yields_to_a_due_job(desk: Desk) -> None:
     waiter = desk.waiter("calls", Mode.DIRECT, calls=4)
     desk.admission.acquire(waiter)
@@ -241,15 +182,3 @@ def test_acquiring_run_yields_to_a_due_job(desk: Desk) -> None:
     desk.admission.leave("calls", 1)
     assert desk.admission.acquire(waiter) is None
     assert desk.holders() == ["job"]
-
-
-def test_returned_slots_go_to_waiting_runs(desk: Desk) -> None:
-    desk.admission.acquire(desk.waiter("many", Mode.DIRECT, calls=10))
-    desk.enter("few", Mode.DIRECT, knowledge_base_id="KB2", calls=3)
-    before = desk.holders()
-
-    desk.admission.keep("many", 1, calls=2)
-
-    slots = {each.worklist_id: each.slots for each in desk.book.read().grants}
-    assert before == ["many"]
-    assert slots == {"many": 2, "few": 3}

@@ -18,7 +18,6 @@ from stackroom.errors import (
     StoreUnavailable,
 )
 from stackroom.model.caps import Caps
-from stackroom.model.repositories import DocumentNotes
 from stackroom.model.usage import NO_CATALOG, Used
 from stackroom_agents.user_agents.agent_repositories import Brief, Listener
 from stackroom_agents.user_agents.agent_run import LONGEST_WAIT, ModelStep, RunState, ToolStep
@@ -110,20 +109,6 @@ def test_a_run_is_kept_step_by_step_and_ends_with_an_answer(office: Office) -> N
     assert (run.state, run.answer) == (RunState.SUCCEEDED, "By the plans: 30 days")
     assert (run.input_tokens, run.output_tokens, run.tool_calls) == (20, 2, 1)
     assert office.runs.cancel("alice", run.id) == run, "it stays as it ended"
-
-
-def test_passage_of_a_run_keeps_the_gaps_of_its_document(office: Office) -> None:
-    gap = "1 of 2 pages looks garbled: 2"
-    office.bases.staying.notes = {"doc-scan.pdf": DocumentNotes(gaps=(gap,))}
-    office.bases.pool.put("30 days of leave", filename="scan.pdf", score=0.9)
-    office.bases.pool.put("leave", filename="whole.pdf", score=0.8)
-
-    run = office.carried_out(searching)
-
-    [found] = [each for each in run.steps if isinstance(each, ToolStep)]
-    assert [each.gaps for each in found.passages] == [(gap,), ()]
-    kept = found.model_dump(mode="json")["passages"]
-    assert ["gaps" in each for each in kept] == [True, False]
 
 
 def test_run_is_counted_once_with_all_its_model_and_search_tokens(
@@ -354,7 +339,6 @@ def test_run_ends_at_its_time_limit(office: Office) -> None:
             f"The model '{MODEL}' can't be used here (AccessDeniedException). Choose another",
         ),
         (AgentUnfinished("it said nothing"), "The agent has no answer: it said nothing."),
-        (StoreUnavailable("PutItem", "500"), "A store did not answer."),
         (StackroomError("secret"), "Something went wrong. Try again;"),
         (RuntimeError("secret"), "Something went wrong. Try again;"),
     ],
@@ -374,26 +358,3 @@ def test_failure_is_explained_in_a_sentence_with_what_to_do(
     assert run.reason.endswith(".")
     assert len(run.steps) == 1
     assert "secret" not in run.reason + caplog.text
-
-
-def test_an_agent_that_was_deleted_meanwhile_answers_nothing(office: Office) -> None:
-    run = office.start()
-    office.agents.remove("alice", office.agent_id)
-
-    ended = office.runner.carry_out("alice", run.id)
-
-    assert ended is not None
-    assert (ended.state, ended.reason) == (
-        "failed",
-        "The agent was deleted before it could answer.",
-    )
-
-
-def test_a_store_that_fails_for_a_moment_loses_no_step(office: Office) -> None:
-    office.bases.pool.put("30 days", score=0.9)
-
-    def play(brief: Brief, listener: Listener) -> None:
-        office.book.outages = 2
-        searching(brief, listener)
-
-    assert len(office.carried_out(play).steps) == 3

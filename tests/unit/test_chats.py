@@ -1,7 +1,5 @@
 """A run while it is written, and conversations: remembered, one user's alone, and removed whole."""
 
-import time
-
 import pytest
 
 from stackroom.errors import (
@@ -51,38 +49,6 @@ def test_changes_of_a_run_are_listed_as_they_happen_and_once(office: Office) -> 
     ]
     assert office.runs.watched("alice", run.id) == (run, None)
     assert office.book.drafts == {}
-
-
-def test_a_text_that_grows_is_written_at_once_and_then_not_with_every_word(office: Office) -> None:
-    written: list[int] = []
-
-    def play(_: Brief, listener: Listener) -> None:
-        for number in range(2_000):
-            listener.writes("word ")
-            written.append(len(next(iter(office.book.drafts.values())).text))
-            if number == 0:
-                assert written == [5]
-        listener.end_turn(turn("word " * 2_000, is_last=True))
-
-    begun = time.monotonic()
-    office.carried_out(play)
-    seconds = time.monotonic() - begun
-
-    assert len(set(written)) <= 1 + seconds / 0.25
-
-
-def test_a_store_that_takes_no_draft_harms_no_answer(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise StoreUnavailable("PutItem", "500")
-
-    def play(_: Brief, listener: Listener) -> None:
-        monkeypatch.setattr(office.book, "keep_draft", refuse)
-        listener.writes("Thirty.")
-        listener.end_turn(turn("Thirty.", is_last=True))
-
-    assert office.carried_out(play).answer == "Thirty."
 
 
 # Conversations.
@@ -135,18 +101,6 @@ def test_the_oldest_turns_leave_where_there_is_no_room_and_the_run_says_so(offic
 
     assert [each.question for each in office.talk.briefs[-1].before] == ["Second?", "Third?"]
     assert run.forgotten == 1
-
-
-def test_a_turn_without_an_answer_is_not_remembered(office: Office) -> None:
-    chat = ask(office, "First?", "One.").conversation_id
-    office.talk.play = play_answer("never")
-    wanted = NewRun(message="Second?", conversation_id=chat)
-    office.runs.cancel("alice", office.runs.start("alice", office.agent_id, wanted).id)
-
-    run = ask(office, "Third?", "Three.", chat=chat)
-
-    assert [each.question for each in office.talk.briefs[-1].before] == ["First?"]
-    assert run.forgotten == 0
 
 
 def test_one_question_at_a_time_is_asked_in_a_conversation(office: Office) -> None:

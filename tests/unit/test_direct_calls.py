@@ -8,15 +8,14 @@ from functools import partial
 import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
-from stackroom.model.records import LARGE, CatalogStatus, DocumentStatus
+from stackroom.model.records import LARGE, DocumentStatus
 from stackroom.runs.bedrock_calls import Busy
 from stackroom.runs.evidence import MAX_ATTEMPTS
-from stackroom.runs.ledger import Mode
-from stackroom.runs.run import BATCH, MAX_STEPS, Run, RunOutcome, seconds_until_first_poll
+from stackroom.runs.run import BATCH, MAX_STEPS, Run, RunOutcome
 from stackroom.runs.verdicts import DocumentOutcome
 from tests.fakes.admission import a_job
 from tests.fakes.direct import DirectCall
-from tests.unit.pipeline import CATALOG, KEY, PARKED, Pipeline, place_of
+from tests.unit.pipeline import KEY, PARKED, Pipeline, place_of
 
 DOCUMENT = place_of(KEY).document_id
 ALL_BUSY = Busy(why="ValidationException: can't exceed (10)")
@@ -66,22 +65,6 @@ def test_documents_are_ingested_ten_a_call_with_their_attributes(pipeline: Pipel
     assert submitted.attributes == pipeline.bucket.sidecar_attributes(KEY)
     assert submitted.attributes["domain"] == "biology"
     assert (run.progress.documents.sent, run.progress.documents.indexed) == (61, 61)
-
-
-def test_a_run_ends_with_its_grant_given_back_and_its_catalog_settled(pipeline: Pipeline) -> None:
-    drop(pipeline, 3)
-
-    run = pipeline.execute()
-
-    ledger = pipeline.book.read()
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert not pipeline.leases.kept[run.worklist_id].held
-    assert ledger.grants == ()
-    call_ms = 1000 * seconds_until_first_poll(Mode.DIRECT)
-    assert ledger.rates[Mode.DIRECT].base_ms == pytest.approx(call_ms, abs=200)
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.READY
-    assert not any(pipeline.worklists.kept.values())
-    assert not pipeline.bedrock.jobs
 
 
 def test_document_with_a_forged_sidecar_keeps_its_owner(pipeline: Pipeline) -> None:
@@ -198,25 +181,6 @@ def test_document_not_found_by_search_for_a_minute_is_indexed_but_unfound(
 # Removals
 
 
-def test_deleted_document_still_found_stays_deleting_without_a_grant(filled: Pipeline) -> None:
-    filled.execute()
-    filled.delete()
-    filled.is_searchable()  # for some time yet
-    run = filled.work()
-
-    looks = polls(filled, run)
-    run = next(looks)
-    status, receipt = filled.document().status, next(filled.receipts.of_user("alice"))
-    held = filled.book.read().grants
-    filled.knowledge_base.forget()
-    filled.go_on(run)
-
-    assert status is DocumentStatus.DELETING
-    assert receipt.is_open
-    assert held == ()
-    assert not filled.documents.kept
-
-
 def test_document_that_stays_found_is_removed_a_few_times_only(filled: Pipeline) -> None:
     filled.execute()
     filled.delete()
@@ -289,17 +253,6 @@ def test_late_text_of_deleted_document_is_removed_before_receipt_closes(
     assert receipt.unsearchable_since >= receipt.waited_until > sent_at
 
 
-def test_document_once_found_is_gone_as_soon_as_no_search_finds_it(indexed: Pipeline) -> None:
-    deleted_at = indexed.clock()
-    indexed.delete()
-
-    indexed.execute()
-
-    [receipt] = indexed.receipts.of_user("alice")
-    assert receipt.waited_until is None
-    assert indexed.clock() - deleted_at < timedelta(seconds=30)
-
-
 def test_a_document_dropped_again_during_its_call_is_ingested_again(filled: Pipeline) -> None:
     filled.bedrock.direct_seconds = 20.0
     run = filled.work()
@@ -312,23 +265,6 @@ def test_a_document_dropped_again_during_its_call_is_ingested_again(filled: Pipe
     indexed_at = filled.document().indexed_at
     assert indexed_at is not None
     assert (indexed_at - filled.bedrock.direct_calls[1].accepted_at).total_seconds() >= 20
-
-
-# A PDF of 1.5 MB took 330 seconds on a live account
-
-LONG = 330.0
-
-
-@pytest.mark.parametrize("is_seen", [True, False])
-def test_a_document_that_takes_330_seconds_is_sent_once(filled: Pipeline, *, is_seen: bool) -> None:
-    filled.bedrock.direct_seconds = LONG
-    filled.bedrock.hides_beginnings = not is_seen
-
-    run = filled.execute()
-
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert len(filled.bedrock.direct_calls) == 1
-    assert (filled.document().status, filled.document().attempts) == (DocumentStatus.INDEXED, 1)
 
 
 # Back-pressure, and answers that are lost
@@ -364,32 +300,6 @@ def test_readings_that_fail_are_waited_out(filled: Pipeline, error: Exception) -
     assert len(filled.bedrock.direct_calls) == 1
 
 
-def test_throttled_searches_are_waited_out(filled: Pipeline) -> None:
-    filled.execute()
-    filled.delete()
-    throttled = filled.knowledge_base.fails("retrieve", KnowledgeBaseThrottled("Retrieve"), times=2)
-
-    filled.execute()
-
-    assert throttled.left == 0
-    assert not filled.documents.kept
-
-
-def test_a_start_whose_answer_was_lost_sends_the_same_calls(pipeline: Pipeline) -> None:
-    drop(pipeline, 25)
-    run = pipeline.execute(until="StartIngestion")
-    pipeline.ingestion.start(run)
-    sent = calls(pipeline)
-
-    again = pipeline.ingestion.start(run).run
-    done = pipeline.go_on(again)
-
-    assert calls(pipeline) == sent  # their tokens say that they are the same
-    assert done.progress.outcome is RunOutcome.RELEASED
-    assert statuses(pipeline) == {"indexed"}
-    assert {each.attempts for each in pipeline.documents.kept.values()} == {1}
-
-
 def test_interrupted_start_is_resumed(pipeline: Pipeline) -> None:
     drop(pipeline, 25)
     run = pipeline.execute(until="StartIngestion")
@@ -404,23 +314,6 @@ def test_interrupted_start_is_resumed(pipeline: Pipeline) -> None:
     sent = [each for _, held in calls(pipeline) for each in held]
     assert (len(sent), len({*sent})) == (25, 25)
     assert statuses(pipeline) == {"indexed"}
-
-
-def test_repeated_poll_after_a_lost_answer_settles_nothing_twice(pipeline: Pipeline) -> None:
-    drop(pipeline, 25)
-    run = pipeline.work()
-    pipeline.clock.pass_by(10)
-    run = pipeline.poll(run).run
-    first = pipeline.poll(run)
-    records = dict(pipeline.documents.kept)
-
-    again = pipeline.poll(run)
-    done = pipeline.execute(run=again.run, state="IsIngestionOver")
-
-    assert (len(first.settled), len(again.settled)) == (25, 0)
-    assert pipeline.documents.kept == records
-    assert again.run.progress.outcome is first.run.progress.outcome is RunOutcome.SETTLED
-    assert done.progress.outcome is RunOutcome.RELEASED
 
 
 def _die(error: Exception, *_: object, **__: object) -> None:
@@ -471,49 +364,3 @@ def test_a_run_whose_history_fills_hands_over_with_nothing_at_work(pipeline: Pip
     assert (done.epoch, statuses(pipeline)) == (2, {"indexed"})
     names = [each for _, held in calls(pipeline) for each in held]
     assert len(names) == len({*names})  # nothing twice
-
-
-# A version that fails where another was indexed
-
-
-def replaced(searched: Pipeline, reason: str = "the PDF is cut off") -> Run:
-    """An indexed file that is searchable, and its broken replacement under way."""
-    searched.is_searchable()
-    searched.drop()
-    searched.execute()
-    searched.drop(KEY, "cut off")
-    searched.findings.find(searched.document(), reason)
-    searched.bedrock.becomes(DOCUMENT, "FAILED")
-    return searched.work()
-
-
-def test_broken_replacement_says_that_the_version_before_is_gone(searched: Pipeline) -> None:
-    run = replaced(searched)
-    indexed_at = searched.document().indexed_at
-
-    looks = polls(searched, run)
-    next(looks)  # for a second the version before still answers
-    meanwhile = searched.document().status
-    searched.knowledge_base.forget()
-    searched.go_on(run)
-
-    failed = searched.document()
-    assert meanwhile is DocumentStatus.INDEXING
-    assert indexed_at is not None
-    assert (failed.status, failed.indexed_at) == (DocumentStatus.FAILED, None)
-    assert failed.status_reason == (
-        "the PDF is cut off; the version before it is not found any more"
-    )
-
-
-def test_broken_replacement_says_that_the_version_before_still_answers(
-    searched: Pipeline,
-) -> None:
-    run = replaced(searched)
-    indexed_at = searched.document().indexed_at
-
-    searched.go_on(run)
-
-    failed = searched.document()
-    assert (failed.status, failed.indexed_at) == (DocumentStatus.FAILED, indexed_at)
-    assert failed.status_reason == "the PDF is cut off; the version before it goes on answering"

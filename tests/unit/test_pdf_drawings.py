@@ -39,10 +39,7 @@ def annotated(properties: str, written: str) -> bytes:
     [
         ("/Subtype/Stamp/F 4", "APPROVED by Nimbus"),
         ("/Subtype/Watermark/F 4", "Draft of May"),
-        ("/Subtype/FreeText/F 4", "Ask Ann first"),
-        ("/Subtype/FreeText/Contents(Ignore all)/F 4", "Ask Ann first"),
         ("/Subtype/Widget/FT/Btn/Ff 65536/T(b)/F 4", "Send order"),
-        ("/Subtype/Widget/FT/Sig/T(s)/F 4", "Signed by Ann"),
     ],
 )
 def test_writing_of_a_drawn_annotation_is_text(properties: str, written: str) -> None:

@@ -67,17 +67,6 @@ def test_word_that_begins_on_the_page_and_ends_beside_it_stays() -> None:
     assert page.text == "Nordwindgesellschaft"
 
 
-def test_letters_of_a_page_as_large_as_a_field_stay() -> None:
-    body = io.BytesIO()
-    canvas = Canvas(body, pagesize=(1_000_000, 1_000_000), invariant=True)
-    canvas.drawString(100, 100, "Scale 1:500")
-    canvas.save()
-
-    [page] = read_pages(body.getvalue(), "plan.pdf")
-
-    assert page.text == "Scale 1:500"
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

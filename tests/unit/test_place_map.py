@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from bedrock_kb_simulator.chunk_strategies import Chunking
 from simulator.tests import files
-from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import TextName
-from stackroom.model.passages import Passage, Place, Places
-from stackroom.search.excerpts import PlaceMapCache, cited
+from stackroom.search.excerpts import PlaceMapCache
 from stackroom.text.context_lines import without_context
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Page, read_pages
@@ -36,14 +34,10 @@ def mapped(*texts: str) -> PlaceMap:
     ("passage", "pages"),
     [
         (LEAVE[30:], (2, 2, 2)),
-        (LEAVE, (2, 2, 2)),
-        (f"{TRAVEL}\n\n{LEAVE}", (1, 1, 2)),
         (f"{LEAVE[40:]} {PAGER}", (3, 2, 3)),
         (f"{TRAVEL}\n\n{LEAVE}\n\n{PAGER}", (3, 1, 3)),
         (f"{TRAVEL[60:]} {LEAVE} {PAGER[:60]}", (2, 1, 3)),
         (f"{TRAVEL[60:]} {LEAVE} Some line that is not there {PAGER[:50]}", (None,) * 3),
-        ("Nothing of the kind is written anywhere in these few pages of ours.", (None,) * 3),
-        ("...", (None,) * 3),
     ],
 )
 def test_passage_is_on_the_page_with_most_of_it_and_spans_first_to_last(
@@ -54,23 +48,12 @@ def test_passage_is_on_the_page_with_most_of_it_and_spans_first_to_last(
     assert (place.page, place.page_first, place.page_last) == pages
 
 
-def test_neighbours_touch_where_one_ends_and_the_other_begins() -> None:
-    place_map = mapped(TRAVEL, LEAVE, PAGER)
-
-    spans = [place_map.place_of(passage).span for passage in (TRAVEL, LEAVE + PAGER[:40])]
-
-    end = len(normalise(TRAVEL))
-    assert spans == [(0, end), (end, end + len(normalise(LEAVE + PAGER[:40])))]
-
-
 @pytest.mark.parametrize(
     "passage",
     [
         "After five years everyone may take a sab-\nbatical of three months",
-        "After five years everyone may take a sab\u00adbatical\u00a0of   three\tmonths",
         "AFTER FIVE YEARS \u2019everyone\u2019 may take a sabbatical of three months",
         "\uff21fter five years everyone may take a sabbatical of three months",
-        "After \ufb01ve years everyone may take a sabbatical of three months",
     ],
 )
 def test_passage_is_found_by_its_letters_and_digits_alone(passage: str) -> None:
@@ -110,11 +93,8 @@ Trains go first class when they take longer than three hours.
     ("passage", "section"),
     [
         (TRAVEL, "Travel"),
-        (f"# Leave\n\n{LEAVE}", "Leave"),
-        (f"{LEAVE[30:]} Ask before you go.\n\n# On call\n\n{PAGER}", "Leave"),
         (f"wherever they work.\n\n# Travel\n\n{TRAVEL}", None),
         ("Ask before you go.", None),
-        ("Travel", "Travel"),
     ],
 )
 def test_a_passage_is_in_the_section_in_which_it_begins(passage: str, section: str | None) -> None:
@@ -143,39 +123,13 @@ def test_passage_repeated_on_each_page_is_placed_by_its_context_line() -> None:
     ("line", "page"),
     [
         ("⟦form · page 3⟧", 3),
-        ("rm · page 3⟧", 3),
-        ("page 3⟧", 3),
         ("3⟧", 3),
         ("⟧", None),
-        ("⟦form · page 9⟧", None),
         ("", None),
     ],
 )
 def test_half_a_context_line_tells_the_page_as_far_as_it_goes(line: str, page: int | None) -> None:
     assert FORM.places.place_of(f"{line}\n{TRAVEL}").page == page
-
-
-def test_end_of_a_page_follows_from_the_next_context_line() -> None:
-    text = text_of([Page(number, LEAVE) for number in range(1, 13)], "form.pdf")
-
-    first = text.places.place_of(f"{LEAVE[20:]}\n⟦form.pdf · page 12⟧\n{LEAVE[:5]}")
-
-    assert (first.page, first.page_first, first.page_last) == (11, 11, 12)
-    assert text.places.place_of(f"{LEAVE[20:]}\n⟦form.pdf · page 2").page is None
-
-
-def test_passage_without_context_lines_may_stand_within_a_page_or_over_two() -> None:
-    text = text_of([Page(1, f"{TRAVEL} {LEAVE} {PAGER} {TRAVEL}"), Page(2, LEAVE)], "a.pdf")
-
-    assert text.places.place_of(f"{TRAVEL}\n⟦a.pdf · page 2⟧\n{LEAVE}").page_last == 2
-    assert text.places.place_of(f"⟦a.pdf · page 1⟧\n{TRAVEL} {LEAVE}").page_last == 1
-    assert text.places.place_of(f"{TRAVEL[60:]} {LEAVE}").page is None
-
-
-def test_passage_that_occurs_once_has_that_place_despite_its_line() -> None:
-    text = text_of([Page(1, TRAVEL), Page(2, LEAVE)], "form.pdf")
-
-    assert text.places.place_of(f"⟦form.pdf · page 7⟧\n{LEAVE}").page == 2
 
 
 def test_repeated_passage_is_in_the_section_of_its_context_line() -> None:
@@ -190,15 +144,6 @@ def test_passage_that_repeats_for_ever_takes_a_moment_and_has_no_place() -> None
     places = text_of([Page(1, "a" * 500_000), Page(2, "a" * 99)], "a.pdf").places
 
     assert places.place_of("a" * 1_000 + "\n⟦a.pdf · page 3⟧").page is None
-
-
-def test_text_without_pages_and_headings_has_a_place_without_either() -> None:
-    text = text_of([Page(None, CLAUSE)], "a.txt")
-
-    assert text.places.place_of(LEAVE) == Place(
-        span=(len(normalise(TRAVEL)), len(normalise(TRAVEL + LEAVE)))
-    )
-    assert text.places.pages == ()
 
 
 MEMO = text_of(
@@ -223,44 +168,6 @@ def test_passage_cut_anywhere_is_on_the_page_with_most_of_its_letters(
     assert last - first == len(normalise(without_context(passage)))
 
 
-RULE = "After five years everyone may take a sabbatical of three months."
-
-
-class Maps:
-    def __init__(self, place_map: Places | None) -> None:
-        self._place_map = place_map
-
-    def get(self, name: TextName) -> Places | None:
-        return self._place_map
-
-
-def found_passage(text: str, filename: str = "handbook.pdf", page: int | None = None) -> Passage:
-    attributes = {"document_id": "doc-1", "filename": filename}
-    return Passage(text=text, score=0.5, page=page, attributes=attributes, text_id="0" * 16)
-
-
-OF_PAGES = mapped("Handbook", "Trains go first class.", f"{RULE} Ask.")
-
-
-NOWHERE = "Nothing of the kind is written anywhere in these few pages of ours."
-
-
-@pytest.mark.parametrize(
-    ("text", "place_map", "pages"),
-    [
-        (f"class. {RULE}", OF_PAGES, (3, 2, 3)),
-        (NOWHERE, OF_PAGES, (7, None, None)),
-        (NOWHERE, None, (7, None, None)),
-    ],
-)
-def test_source_has_pages_from_the_place_map_or_the_stores_own_page(
-    text: str, place_map: PlaceMap | None, pages: tuple[int | None, ...]
-) -> None:
-    (found,) = cited([found_passage(text, page=7)], Maps(place_map))
-
-    assert (found.source.page, found.source.page_first, found.source.page_last) == pages
-
-
 FIRST, SECOND = (TextName("alice", "cat", document, "0" * 16) for document in ("doc-1", "doc-2"))
 
 
@@ -280,18 +187,6 @@ def test_a_map_is_read_once_for_a_while_and_its_absence_is_not_kept() -> None:
     assert cache.get(SECOND) is place_maps.maps["doc-2"]
     assert cache.get(FIRST) is not place_maps.maps["doc-1"]
     clock.seconds += 60
-    assert cache.get(FIRST) is place_maps.maps["doc-1"]
-
-
-def test_an_error_is_not_remembered() -> None:
-    place_maps = FakePlaceMaps(failure=StoreUnavailable("GetObject", "SlowDown"))
-    place_maps.put("doc-1", ["text"])
-    cache = PlaceMapCache(place_maps)
-    with pytest.raises(StoreUnavailable):
-        cache.get(FIRST)
-
-    place_maps.failure = None
-
     assert cache.get(FIRST) is place_maps.maps["doc-1"]
 
 

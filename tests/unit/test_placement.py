@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled, RecordChanged
-from stackroom.model.records import CatalogDataSources, DataSource, DataSourceType, PoolMember
+from stackroom.errors import RecordChanged
+from stackroom.model.records import DataSource, DataSourceType, PoolMember
 from stackroom.runs.placement import catalog_named_in, data_source_name, is_named_after
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 
@@ -35,10 +35,6 @@ def make(pipeline: Pipeline, name: str, knowledge_base_id: str = "KB1") -> DataS
     )
 
 
-def homes(pipeline: Pipeline) -> list[str | None]:
-    return [each.knowledge_base_id for each in pipeline.catalogs.kept.values()]
-
-
 # On data sources of their own
 
 
@@ -58,37 +54,6 @@ def test_each_catalog_has_a_data_source_named_after_it_and_keeps_it(pipeline: Pi
     assert {(each.type, each.is_shared) for each in placed} == {(DataSourceType.CUSTOM, False)}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "type_", "is_shared"),
-    [
-        (CatalogDataSources.CUSTOM, DataSourceType.CUSTOM, False),
-        (CatalogDataSources.S3, DataSourceType.S3, False),
-        (CatalogDataSources.SHARED, DataSourceType.CUSTOM, True),
-    ],
-)
-def test_operator_chooses_the_data_sources_of_new_catalogs(
-    *, wanted: CatalogDataSources, type_: DataSourceType, is_shared: bool
-) -> None:
-    member = PoolMember(
-        knowledge_base_id="KB1", data_source_id="SHARED1", catalog_data_sources=wanted
-    )
-
-    source = place(Pipeline(pool=(member,)))
-
-    assert (source.type, source.is_shared) == (type_, is_shared)
-
-
-def test_mixed_pool_prefers_the_base_with_the_least_share_of_slots_taken() -> None:
-    managed = PoolMember(knowledge_base_id="KB9", data_source_id="SHARED9", type="MANAGED")
-    pipeline = Pipeline(pool=(*a_pool(1).pool, managed))
-    pipeline.bedrock.source_limit = 199
-
-    place_many(pipeline, 52)
-
-    # One of the one's 4 slots is a larger share than 49 of the other's 199, and less than 50.
-    assert homes(pipeline) == ["KB1", *["KB9"] * 50, "KB1"]
-
-
 # After a crash, or with the tables lost
 
 
@@ -101,13 +66,6 @@ def test_a_data_source_whose_id_a_crash_lost_is_adopted_by_name(filled: Pipeline
 
     assert list(filled.bedrock.sources.values()) == [source.data_source_id]
     assert filled.slots.holders("KB1") == {CATALOG}
-
-
-def test_slot_held_before_a_crash_is_used_despite_an_emptier_base() -> None:
-    pipeline = a_pool(2)
-    pipeline.slots.take("KB2", CATALOG, limit=4)
-
-    assert place(pipeline).knowledge_base_id == "KB2"
 
 
 def test_existing_data_sources_are_adopted_after_tables_are_lost(pipeline: Pipeline) -> None:
@@ -124,22 +82,6 @@ def test_existing_data_sources_are_adopted_after_tables_are_lost(pipeline: Pipel
     assert {key: placed[key] for key in keys[:4]} == made
     assert all(placed[key].is_shared for key in keys[4:])
     assert len(pipeline.slots.holders("KB1")) == 4
-
-
-def test_a_data_source_being_deleted_is_waited_for_and_costs_no_slot(pipeline: Pipeline) -> None:
-    pipeline.drop()  # the catalog was deleted, and came back
-    made = make(pipeline, data_source_name(pipeline.catalogs.kept[CATALOG])).data_source_id
-    pipeline.bedrock.deletion_seconds = 100
-    pipeline.bedrock.remove("KB1", made)
-    removed: list[tuple[str, ...]] = []
-    pipeline.bedrock.before("remove", lambda *ids: removed.append(ids))
-
-    with pytest.raises(KnowledgeBaseThrottled):
-        pipeline.placements.ensure(pipeline.catalogs.kept[CATALOG])
-
-    assert removed == [("KB1", made)]  # should its deletion have failed
-    assert pipeline.slots.holders("KB1") == {CATALOG}
-    assert pipeline.catalogs.kept[CATALOG].data_source_id is None
 
 
 # Where there is no room
@@ -227,9 +169,3 @@ def test_data_source_names_fit_bedrocks_pattern(pipeline: Pipeline, folder: str)
     assert re.fullmatch(r"([0-9a-zA-Z][_-]?){1,100}", name)  # [API model bedrock-agent: Name]
     assert is_named_after(name, place_of(key).catalog_id)
     assert catalog_named_in(name) == place_of(key).catalog_id
-
-
-def test_strangers_data_sources_are_recognised() -> None:
-    strangers = ["handbooks", f"ds-{'1' * 32}", "shared", f"my{CATALOG}"]
-    assert not any(map(catalog_named_in, strangers))
-    assert not any(is_named_after(each, CATALOG) for each in strangers)

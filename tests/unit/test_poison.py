@@ -5,27 +5,23 @@ An audit tells of it by name, does all the rest, and comes to its end. What no i
 ends the piece instead, told once.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import pytest
 
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
-    RecordChanged,
     ServiceRefused,
     StoreUnavailable,
 )
 from stackroom.model.keys import unplaced_partition
-from stackroom.model.records import Document, DocumentStatus
+from stackroom.model.records import DocumentStatus
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.bedrock_calls import Submission
 from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.run import RunOutcome
-from stackroom.runs.work_queue import OpenWork
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
 
@@ -226,28 +222,6 @@ def test_dead_runs_get_successors_though_nothing_can_be_granted() -> None:
     assert "what is free, to be handed out" in swept.failures
 
 
-def test_document_that_keeps_changing_is_reported_and_others_are_retried() -> None:
-    world = Reconciled()
-    keys = [f"alice/research/{number}.txt" for number in range(3)]
-    for key in keys:
-        world.drop(key)
-        world.change(key, status=DocumentStatus.FAILED, status_reason="Bedrock gave no reason")
-    changed = place_of(keys[1]).document_id
-
-    def refuse(document: Document) -> None:
-        if document.document_id == changed:
-            raise RecordChanged(changed)
-
-    world.documents.before("save", refuse)
-
-    retried = world.retrying.retry("alice", CATALOG)
-
-    assert [each.s3_key for each in retried.again] == [keys[0], keys[2]]
-    assert [(each.s3_key, why) for each, why in retried.refused] == [
-        (keys[1], "others kept changing its record; try again")
-    ]
-
-
 def test_failed_removal_of_one_key_still_removes_the_rest_of_the_catalog() -> None:
     world = Reconciled()
     keys = [f"alice/research/{number}.txt" for number in range(4)]
@@ -322,36 +296,6 @@ def test_a_document_that_bedrock_refuses_fails_alone() -> None:
     assert (run.progress.documents.failed, left(shared)) == (1, set())
 
 
-def test_a_refusal_that_passes_fails_no_document_of_its_calls() -> None:
-    """Bedrock is busy, and says so in unknown words."""
-    shared, others = dropped()
-    accepted_at: list[datetime] = []
-
-    def refuse_for_a_while(*_: object, **__: object) -> None:
-        since = shared.clock() - accepted_at[0] if accepted_at else None
-        if since is not None and since < timedelta(seconds=30):
-            raise DocumentsRefused("the data source is occupied")
-        accepted_at.append(shared.clock())
-
-    shared.bedrock.before("ingest", refuse_for_a_while)
-
-    run = shared.execute(SHARED_WORKLIST)
-
-    assert statuses(shared, [*others, POISON]) == {DocumentStatus.INDEXED}
-    assert run.progress.documents.failed == 0
-
-
-def test_document_tried_alone_takes_one_call_after_untried_ones() -> None:
-    shared, others = dropped(count=80)
-    documents = [shared.document(key) for key in others]
-    work = OpenWork(small=deque(documents[:50]), alone=deque(documents[50:]))
-
-    found = work.batches(4, share=1, at_work=0)
-
-    assert [len(each) for each in found] == [10, 10, 10, 1]
-    assert work.is_more
-
-
 def test_shared_refusal_fails_documents_only_after_every_attempt() -> None:
     shared, others = dropped(count=3)
     refusal = DocumentsRefused("the role may not")
@@ -383,34 +327,6 @@ def test_document_that_fails_every_call_does_not_hold_up_the_others(error: Excep
     assert statuses(shared, others) == {DocumentStatus.INDEXED}
     assert shared.document(POISON).status is DocumentStatus.PENDING
     assert {*shared.failures} == left(shared) == {POISON_CATALOG}
-
-
-def test_unreadable_catalog_does_not_hold_up_the_others() -> None:
-    shared, others = dropped()
-    fails_for(shared.documents, "open_in", POISON_CATALOG)
-
-    run = shared.execute(SHARED_WORKLIST)
-
-    assert run.progress.outcome is RunOutcome.RELEASED
-    assert statuses(shared, others) == {DocumentStatus.INDEXED}
-    assert {key: type(error) for key, error in shared.failures.items()} == {
-        POISON_CATALOG: Poisoned
-    }
-    assert left(shared) == {POISON_CATALOG}
-
-
-def test_unreadable_call_leaves_its_documents_to_a_later_run() -> None:
-    shared, _ = dropped(count=0)
-    looking = shared.bedrock.fails("details", Poisoned())
-    run = shared.execute(SHARED_WORKLIST)
-    released, kept = run.progress.outcome, left(shared)
-
-    looking.end()
-    shared.broken_runs.sweep(shared.runs.expired())
-    shared.execute(SHARED_WORKLIST)
-
-    assert (released, kept) == (RunOutcome.RELEASED, {POISON_CATALOG})
-    assert shared.document(POISON).status is DocumentStatus.INDEXED
 
 
 @pytest.mark.parametrize("error", [KnowledgeBaseUnavailable("any", "500"), Poisoned()])

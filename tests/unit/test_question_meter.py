@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from stackroom.access.identity import Caller
-from stackroom.errors import KnowledgeBaseThrottled, LimitExceeded, NoResults, Throttled
+from stackroom.errors import LimitExceeded
 from stackroom.model.caps import EVERYBODY, Caps
 from stackroom.model.questions import QuestionMeter
 from stackroom.model.usage import NO_CATALOG, Used
@@ -97,18 +97,6 @@ def test_an_answer_is_counted_once_with_what_its_model_read_and_wrote(desk: Desk
     ]
 
 
-def test_unanswered_question_is_counted_up_to_its_last_step(desk: Desk) -> None:
-    desk.writer.say(rest="I do not know.")
-    desk.writer.written = replace(desk.writer.written, model=MODEL, input_tokens=5)
-    with pytest.raises(NoResults):
-        desk.ask()
-    desk.writer.failure = KnowledgeBaseThrottled("Converse")
-    with pytest.raises(Throttled):
-        desk.ask()
-
-    assert [used for *_, used in desk.used()] == [SEARCHED + Used(model_input_tokens=5), SEARCHED]
-
-
 @pytest.mark.parametrize("way", [Desk.search, Desk.ask, Desk.ask_all])
 def test_failing_usage_or_caps_store_costs_nobody_an_answer(
     desk: Desk, way: Callable[[Desk], object]
@@ -161,14 +149,6 @@ def test_spending_is_read_once_a_minute(desk: Desk) -> None:
     assert desk.search() == "LimitExceeded"
     desk.clock.pass_by(61)
     assert desk.search() != "LimitExceeded"
-
-
-def test_spending_is_not_summed_for_users_without_a_cap_on_dollars(desk: Desk) -> None:
-    desk.caps.keep(EVERYBODY, Caps(documents=0))
-    desk.usage.fails("of_month", ValueError("never asked"))
-
-    assert desk.search() != "LimitExceeded"
-    assert desk.caps.noted == {}
 
 
 def test_spending_near_the_cap_is_noted(desk: Desk) -> None:

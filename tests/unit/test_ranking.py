@@ -1,40 +1,12 @@
 """The order of what was found, its scores, and how near the best of it is."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from stackroom.model.passages import Passage, Search
-from stackroom.search.ranking import Ranking, Relevance, distinct, fused, ranked, relevance_of
+from stackroom.search.ranking import Ranking, Relevance, ranked, relevance_of
 from stackroom.search.replies import Reply
-
-
-def test_fused_order_puts_common_leaders_first_and_loses_nothing() -> None:
-    assert fused([0, 1, 2], [1, 2]) == [1, 2, 0]
-    assert fused([0, 1], []) == [0, 1]
-    assert fused() == []
-
-
-def test_first_copy_of_a_text_is_kept_for_each_file() -> None:
-    found = [
-        Passage(text="same", score=0.3, uri="s3://d/a"),
-        Passage(text="same", score=0.2, uri="s3://d/a"),
-        Passage(text="same", score=0.1, uri="s3://d/b"),
-    ]
-
-    kept = distinct(found, min_score=0)
-
-    assert [(passage.uri, passage.score) for passage in kept] == [
-        ("s3://d/a", 0.3),
-        ("s3://d/b", 0.1),
-    ]
-
-
-def test_passages_below_the_requested_score_are_left_out() -> None:
-    found = [Passage(text=f"{score}", score=score, uri="s3://d/a") for score in (0.3, 0.5, 0.49)]
-
-    assert [passage.score for passage in distinct(found, min_score=0.49)] == [0.5, 0.49]
 
 
 def passage(text: str, similarity: float | None = None, **given: Any) -> Passage:
@@ -135,23 +107,6 @@ def test_question_about_several_documents_or_none_is_strong(question: str) -> No
     assert relevance(question, *QUARTERS) is Relevance.STRONG
 
 
-def test_long_or_unspaced_question_marks_no_passage_weak() -> None:
-    task = " ".join(f"word{number}" for number in range(40))
-
-    assert relevance(task, passage("night")) is Relevance.STRONG
-    assert relevance("年次休暇は何日ですか", passage("night")) is Relevance.STRONG
-    assert relevance("???", passage("night")) is Relevance.STRONG
-
-
-def test_store_without_similarities_keeps_its_scores_and_order() -> None:
-    evidence = weigh(reply(passage("hall", score=0.9), passage("pump greased", score=0.8)))
-
-    assert [(each.text, each.score) for each in evidence.passages] == [
-        ("hall", 0.9),
-        ("pump greased", 0.8),
-    ]
-
-
 def test_words_raise_a_passage_but_not_above_a_much_nearer_one() -> None:
     near = reply(passage("night", 0.9), passage("pump greased", 0.85), passage("hall", 0.2))
     far = reply(passage("night", 0.9), passage("pump greased", 0.1), passage("hall", 0.1))
@@ -165,13 +120,6 @@ def test_words_side_by_side_raise_a_passage_above_scattered_ones() -> None:
     found = reply(scattered, passage("The pump is greased.", 0.69), passage("hall", 0.1))
 
     assert texts(weigh(found))[0] == "The pump is greased."
-
-
-def test_scale_of_similarities_does_not_change_the_order() -> None:
-    wide = reply(passage("night", 0.9), passage("pump greased", 0.7), passage("hall", 0.1))
-    narrow = reply(passage("night", 0.90), passage("pump greased", 0.88), passage("hall", 0.82))
-
-    assert texts(weigh(wide)) == texts(weigh(narrow)) == ["pump greased", "night", "hall"]
 
 
 def test_year_of_an_upload_names_no_document() -> None:
@@ -197,16 +145,6 @@ def test_passages_of_the_document_that_a_question_names_come_first() -> None:
     ]
 
     assert first == ["s3://d/1", "s3://d/2", "s3://d/3", "s3://d/1"]
-
-
-def test_semantic_results_are_reranked_by_words_and_marked_so() -> None:
-    by_meaning = replace(reply(passage("pump", 0.5)), search=Search.SEMANTIC)
-    by_both = reply(passage("pump", 0.5))
-    scored = replace(reply(passage("pump", score=0.5)), search=Search.SEMANTIC)
-
-    searches = [weigh(*each).searches for each in ([by_meaning, by_both], [scored], [])]
-
-    assert searches == [(Search.RANKED, Search.HYBRID), (Search.SEMANTIC,), ()]
 
 
 def test_relevance_from_a_reranking_model_sets_score_and_order() -> None:

@@ -14,7 +14,6 @@ from stackroom.catalogs.transfers import Sending
 from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import TextName
 from stackroom.model.records import UNEXPLAINED_FAILURE, DocumentStatus
-from stackroom.text.extraction import read_pages
 from stackroom.text.gaps import UNREAD
 from tests.fakes.disturbed import Disturbed
 from tests.support.interleavings import Actor, Choice, Stage, in_every_order
@@ -36,29 +35,6 @@ def test_document_waits_unlisted_until_its_text_is_written(reading: Reading) -> 
     assert list(reading.documents.open_in(CATALOG)) == []
     assert (catalog.waiting_count, catalog.status) == (1, "indexing")
     assert plan.run_for is None
-
-
-def test_handler_that_comes_second_asks_for_the_run_once(reading: Reading) -> None:
-    reading.upload("Meals are 48 euros")
-    reading.read()
-    assert reading.requests.asked == []
-
-    reading.handle()
-
-    [asked] = reading.requests.asked
-    document = reading.document()
-    assert asked == document
-    assert (document.unread, document.text_id) == (False, reading.text_id())
-    assert document.text_tokens == reading.texts.kept.popitem()[1].tokens
-
-
-def test_event_that_comes_again_while_unread_asks_for_no_run(reading: Reading) -> None:
-    reading.upload()
-    reading.handle()
-
-    again = reading.handle()
-
-    assert (again.run_for, reading.requests.asked) == (None, [])
 
 
 def test_unreadable_file_is_sent_to_bedrock_unchanged(reading: Reading) -> None:
@@ -108,68 +84,6 @@ def test_text_of_the_indexed_version_stays_until_the_next_is_proven(reading: Rea
     assert reading.document().answering_version_id(NOW) is None
     assert kept == {first, second}
     assert set(reading.document().text_ids) == reading.texts_of() == {second}
-
-
-def test_text_of_a_version_that_was_never_indexed_goes_with_the_next(reading: Reading) -> None:
-    reading.drop("first")
-
-    reading.drop("second")
-
-    assert set(reading.document().text_ids) == reading.texts_of() == {reading.text_id()}
-
-
-@pytest.mark.parametrize("reader_first", [False, True])
-def test_same_content_dropped_while_indexed_keeps_the_one_text(
-    reading: Reading, *, reader_first: bool
-) -> None:
-    reading.drop("text")
-    reading.pipeline.index(KEY)
-    before = reading.document()
-    reading.upload("text")
-    steps: list[Callable[[], object]] = [reading.handle, reading.read]
-
-    for step in reversed(steps) if reader_first else steps:
-        step()
-
-    assert reading.document() == before
-    assert reading.texts_of() == {before.text_id}
-
-
-def test_failed_content_is_read_again_when_it_is_dropped_again(reading: Reading) -> None:
-    reading.reader = lambda *_: None
-    reading.drop("text")
-    at = reading.document().updated_at
-    failed = reading.document().moved(DocumentStatus.FAILED, at=at, reason=UNEXPLAINED_FAILURE)
-    reading.documents.save(failed)
-    reading.reader = read_pages
-
-    reading.drop("text")
-
-    settled(reading)
-
-
-@pytest.mark.parametrize("is_told", ["before", "after"])
-def test_file_restored_after_its_removal_waits_for_a_new_text(
-    reading: Reading, is_told: str
-) -> None:
-    reading.drop("text")
-    stored = reading.pipeline.bucket.objects[KEY]
-    reading.pipeline.bucket.delete(KEY)
-    reading.handle()
-    if is_told == "before":
-        reading.read()
-    reading.remove()
-    if is_told == "after":
-        reading.read()
-    assert reading.texts_of() == set()
-    asked = len(reading.requests.asked)
-
-    reading.pipeline.bucket.undelete(stored)
-    reading.handle()
-
-    assert (reading.document().unread, len(reading.requests.asked)) == (True, asked)
-    reading.read()
-    settled(reading)
 
 
 def test_rejected_file_that_may_be_taken_by_now_is_read_first(reading: Reading) -> None:

@@ -4,15 +4,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
-from stackroom.model.keys import document_id_of
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import DataSource, DocumentStatus
 from stackroom.reconciler.bedrock_requests import TRIES, RequestPace
-from stackroom.reconciler.bucket_audit import IdWindow, ListedFile
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.reconciler.index_audit import SUSPECTS, IndexPosition
-from stackroom.runs.inventory import ListedObject, ListingExpired
-from tests.support.records import NOW
+from stackroom.runs.inventory import ListingExpired
 from tests.unit.pipeline import CATALOG, KEY, SHARED_WORKLIST, place_of
 from tests.unit.reconciling import LONG, SHARED, Reconciled
 
@@ -110,38 +106,6 @@ def test_document_found_after_its_proven_deletion_is_removed_again(
     assert world.found() == []
 
 
-def test_last_of_two_deletions_is_reopened_when_the_file_is_found(
-    world: Reconciled,
-) -> None:
-    deleted_and_proven(world)
-    world.clock.pass_by(60)
-    world.dropped_and_indexed(KEY)
-    world.delete(KEY)
-    removed(world)
-    world.is_searchable(KEY)
-
-    assert world.found() == [(Kind.FOUND_AFTER_DELETION, KEY)]
-
-    assert [each.is_open for each in world.receipts.of_user("alice")] == [True, False]
-
-
-def test_receipt_that_failed_to_reopen_still_records_the_finding(
-    world: Reconciled,
-) -> None:
-    deleted_and_proven(world)
-    world.is_searchable(KEY)
-    world.receipts.fails("reopen", ConnectionError(), times=1)
-
-    world.found()
-    world.found_between()
-    removed(world)
-    [receipt] = world.receipts.of_user("alice")
-
-    assert receipt.found_again_at is not None
-    assert receipt.unsearchable_since is not None
-    assert receipt.unsearchable_since > receipt.found_again_at
-
-
 def test_deletion_is_checked_until_an_hour_after_it_closed(world: Reconciled) -> None:
     deleted_and_proven(world)
     searches: list[int] = []
@@ -157,10 +121,8 @@ def test_deletion_is_checked_until_an_hour_after_it_closed(world: Reconciled) ->
     ("port", "call"),
     [
         ("inventory", "source_ids"),
-        ("inventory", "source"),
         ("inventory", "indexed"),
         ("bedrock", "details"),
-        ("knowledge_base", "retrieve"),
     ],
 )
 def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
@@ -173,21 +135,6 @@ def test_a_knowledge_base_that_fails_for_a_while_is_asked_again(
     assert crowded.found() == [(Kind.INDEXED_WITHOUT_RECORD, KEYS[3])]
     assert met.left == 0
     assert crowded.document(KEYS[3]).document_id == document.document_id
-
-
-def test_a_knowledge_base_that_stays_down_costs_its_tries_once(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    calls: list[str] = []
-
-    def fail(knowledge_base_id: str) -> None:
-        calls.append(knowledge_base_id)
-        raise KnowledgeBaseUnavailable("ListDataSources", "InternalServerException")
-
-    world.inventory.before("source_ids", fail)
-    found = world.found()
-
-    assert {kind for kind, _ in found} == {Kind.NOT_COMPARED}
-    assert len(calls) == TRIES + 1  # the second stage's
 
 
 def test_foreign_entry_with_a_shared_documents_id_is_ignored(crowded: Reconciled) -> None:
@@ -332,24 +279,6 @@ def test_listing_that_expires_is_reported_and_the_next_is_read(crowded: Reconcil
     ]
 
 
-def test_records_that_cannot_be_read_cost_their_data_source_alone(crowded: Reconciled) -> None:
-    broken = place_of("bob/0/file.txt").catalog_id
-
-    def fail(catalog_id: str, **_: object) -> None:
-        if catalog_id == broken:
-            raise ValueError("a record that nobody can read")
-
-    crowded.documents.before("page", fail)
-    crowded.loses(KEYS[3], "bob/3/file.txt")
-
-    told = crowded.source_of("bob/0/file.txt")
-    assert sorted(crowded.found()) == [
-        (Kind.MISSING_FROM_INDEX, KEYS[3]),
-        (Kind.MISSING_FROM_INDEX, "bob/3/file.txt"),
-        (Kind.NOT_COMPARED, f"{told.knowledge_base_id}/{told.data_source_id}"),
-    ]
-
-
 def test_document_ingested_after_the_records_were_read_is_no_orphan(crowded: Reconciled) -> None:
     """Its file was gone, and its index held it still; then it is dropped again."""
     key, document_id = KEYS[3], place_of(KEYS[3]).document_id
@@ -366,32 +295,6 @@ def test_document_ingested_after_the_records_were_read_is_no_orphan(crowded: Rec
 
     assert crowded.found() == []
     assert crowded.bedrock.details(SHARED, [document_id])[document_id].status == "INDEXED"
-
-
-def ids(first: int, last: int) -> list[str]:
-    return [document_id_of("cat-1", str(number)) for number in range(first, last)]
-
-
-def test_a_bookmark_has_room_for_all_suspects() -> None:
-    looking = IndexPosition(suspects=tuple(ids(0, SUSPECTS)))
-
-    # The most of an item [DynamoDB developer guide: Constraints].
-    assert len(looking.model_dump_json()) < 400_000 - 10_000
-
-
-NAMES = [f"doc-{number:03}" for number in (7, 3, 9, 1, 8, 2, 6, 0, 5, 4)]
-
-
-ANY = ListedFile(ListedObject(key="any", size=1, etag="any", last_modified=NOW))
-
-
-def test_never_more_than_the_capacity_is_held() -> None:
-    window = IdWindow(4)
-
-    for name in NAMES:
-        window.put(name, ANY)
-
-        assert len(window.held) <= 4
 
 
 @dataclass
@@ -433,19 +336,6 @@ def paced(port: Port, a_second: float = 2.0) -> Port:
     return pace.of(port, "list")
 
 
-def test_only_the_reconcilers_requests_are_paced(watch: Watch) -> None:
-    port = Port(watch)
-    asked = paced(port)
-
-    answers = [asked.list() for _ in range(3)]
-    other = asked.other()
-    watch.pass_by(10)
-    asked.list()
-
-    assert (answers, other) == ([1, 2, 3], "at once")
-    assert port.asked == [0.0, 0.5, 1.0, 11.0]
-
-
 def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch: Watch) -> None:
     port = Port(watch, throttles=range(1, 3))
     asked = paced(port)
@@ -457,13 +347,3 @@ def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch
 
     waits = [later - earlier for earlier, later in zip(port.asked, port.asked[1:], strict=False)]
     assert waits == [0.5, 1.0, 2.0, 2.0, 1.0, 0.5]
-
-
-def test_throttled_listing_waits_at_most_half_a_minute(watch: Watch) -> None:
-    port = Port(watch, throttles=range(100))
-    asked = paced(port)
-    for _ in range(20):
-        with pytest.raises(KnowledgeBaseThrottled):
-            asked.list()
-
-    assert port.asked[-1] - port.asked[-2] == 30.0

@@ -1,13 +1,11 @@
 """Records, objects and sidecars that disagree, and rejected files that a search finds."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stackroom.errors import StoreUnavailable
 from stackroom.model.catalog_counts import counts_in
 from stackroom.model.keys import (
     SIDECAR_SUFFIX,
@@ -15,7 +13,6 @@ from stackroom.model.keys import (
 )
 from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind, Outcome
-from stackroom.runs.evidence import MAX_ATTEMPTS
 from tests.unit.pipeline import CATALOG, KEY
 from tests.unit.reconciling import LONG, Reconciled
 
@@ -44,17 +41,6 @@ def test_stalled_document_gets_a_run_once_none_could_be_coming(
     assert look(world) == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.leases.kept[CATALOG].held
     assert look(world) == []
-
-
-def test_stalled_document_missing_from_counts_is_found_in_the_same_round(
-    world: Reconciled,
-) -> None:
-    world.dropped_and_indexed(KEY)
-    world.change(KEY, status=DocumentStatus.PENDING)
-    uncounted = world.catalogs.kept[CATALOG].model_copy(update={"open_count": 0})
-    world.catalogs.kept[CATALOG] = uncounted
-
-    assert world.found() == [(Kind.WRONG_COUNTS, CATALOG), (Kind.STALLED_DOCUMENT, KEY)]
 
 
 def test_file_unread_for_a_quarter_of_an_hour_is_to_be_read_once_more(world: Reconciled) -> None:
@@ -103,52 +89,6 @@ def test_file_of_a_lost_event_is_to_be_read_in_the_round_that_finds_it(world: Re
     ]
     assert (asked_before, world.readings.asked) == ([], [KEY])
     assert world.document().unread
-
-
-def test_lost_record_of_a_file_that_was_read_gets_a_run_at_once(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    world.forget(KEY)
-
-    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, KEY)]
-
-    assert world.readings.asked == []
-    assert not world.document().unread
-    assert world.leases.kept[CATALOG].held
-
-
-def test_reading_that_could_not_be_asked_for_is_asked_for_later(world: Reconciled) -> None:
-    world.findings.everything = False
-    world.bucket.upload(KEY)
-    world.clock.pass_by(LONG)
-    world.readings.failure = StoreUnavailable("SendMessageBatch", "message not taken")
-    with pytest.raises(StoreUnavailable):
-        world.reconcile()
-    world.readings.failure = None
-
-    found = [*world.found(), *world.found()]
-
-    assert found == [(Kind.UNREAD_FILE, KEY)]
-    assert world.readings.asked == [KEY]
-
-
-@IN_A_ROUND_OR_BETWEEN
-def test_catalog_whose_files_wait_to_be_read_is_not_stalled(world: Reconciled, look: Look) -> None:
-    world.findings.everything = False
-    world.drop(KEY)
-
-    assert look(world) == []
-    assert world.executions.started == {}
-
-
-def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}
-    world.change(KEY, **rejected, attempts=MAX_ATTEMPTS)
-    assert world.found() == []
-
-    world.change(KEY, attempts=1)
-
-    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
 
 
 @IN_A_ROUND_OR_BETWEEN
@@ -240,18 +180,6 @@ def test_an_object_whose_event_was_lost_is_registered_and_gets_a_run(world: Reco
     assert world.leases.kept[CATALOG].held
 
 
-@pytest.mark.parametrize("capacity", [1, 3, 100])
-def test_every_object_is_found_however_few_are_held_at_a_time(capacity: int) -> None:
-    world = Reconciled(capacity=capacity)
-    for key in KEYS:
-        world.bucket.upload(key)
-
-    found = world.found()
-
-    assert sorted(found) == [(Kind.OBJECT_WITHOUT_RECORD, key) for key in KEYS]
-    assert world.leases.kept[CATALOG].epoch == 1
-
-
 def test_a_young_object_may_still_have_its_event_under_way(world: Reconciled) -> None:
     world.clock.pass_by(LONG)
     world.bucket.upload(KEY)
@@ -297,24 +225,6 @@ def test_missing_object_is_reported_lost_unless_its_deletion_was_seen(
     assert world.document().status is DocumentStatus.DELETING
 
 
-@pytest.mark.parametrize("others", [(), (KEYS[0],)])
-def test_missing_object_is_found_after_a_restart_despite_newer_record(
-    world: Reconciled, others: tuple[str, ...]
-) -> None:
-    """The event of its deletion went with the queue, and the run fails what lies there no more."""
-    world.dropped_and_indexed(KEY, *others)
-    world.bucket.delete(KEY)
-    world.clock.pass_by(1)
-    restart = world.clock()
-    world.clock.pass_by(1)
-    world.change(KEY, status=DocumentStatus.FAILED, updated_at=world.clock())
-
-    found = world.reconciliation(idle_before=restart).resume()
-
-    assert [(each.kind, each.what) for each in found] == [(Kind.RECORD_WITHOUT_OBJECT, KEY)]
-    assert world.document().status is DocumentStatus.DELETING
-
-
 def test_an_object_that_came_back_during_its_deletion_is_registered(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     world.delete()
@@ -336,19 +246,6 @@ def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled
     assert all(world.document(key).status is DocumentStatus.INDEXED for key in (KEY, *KEYS))
 
 
-def test_document_over_a_limit_is_recorded_once_and_taken_later(world: Reconciled) -> None:
-    world.catalogs.limit = 0
-    for key in KEYS:
-        world.bucket.upload(key)
-    assert len(world.found()) == len(KEYS)
-    assert world.found() == []
-
-    world.catalogs.limit = 1
-
-    assert len(world.found()) == len(KEYS)
-    assert {each.catalog_id for each in world.documents.kept.values()} == {CATALOG}
-
-
 @given(data=st.data())
 def test_second_reconciliation_finds_nothing_whatever_the_keys(data: st.DataObject) -> None:
     world = Reconciled(page=data.draw(st.integers(1, 4)), capacity=data.draw(st.integers(1, 4)))
@@ -366,17 +263,6 @@ GOOD = "alice/research/report.txt"
 REJECTED = "alice/research/report.doc"
 
 
-def test_rejected_file_that_jobs_crawl_stays_without_an_owner() -> None:
-    world = Reconciled(by_jobs=True)
-    world.dropped_and_indexed(GOOD)
-    world.drop(REJECTED)
-    world.change(REJECTED, lingering=False)  # its run is over
-    world.says(REJECTED, "INDEXED")
-
-    assert world.found() == []
-    assert not world.document(REJECTED).lingering
-
-
 def test_rejected_file_listed_as_indexed_is_removed_though_not_found(world: Reconciled) -> None:
     world.dropped_and_indexed(GOOD)
     world.drop(REJECTED)
@@ -388,27 +274,6 @@ def test_rejected_file_listed_as_indexed_is_removed_though_not_found(world: Reco
     assert world.document(REJECTED).lingering
 
 
-def test_withheld_file_listed_as_indexed_is_removed_and_never_sent(world: Reconciled) -> None:
-    world.dropped_and_indexed(GOOD)
-    why: dict[str, Any] = {"status_reason": "no text", "illegible": "no text"}
-    world.change(GOOD, status=DocumentStatus.FAILED, indexed_at=None, **why)
-    world.clock.pass_by(1)
-    world.says(GOOD, "INDEXED")
-
-    found = world.found()
-
-    document = world.document(GOOD)
-    assert found == [(Kind.REJECTED_IN_INDEX, GOOD)]
-    assert (document.status, document.lingering) == (DocumentStatus.FAILED, True)
-
-
-def test_document_in_a_live_run_is_no_discrepancy(world: Reconciled) -> None:
-    world.drop(REJECTED)
-    world.change(REJECTED, lingering=True, updated_at=world.clock())
-
-    assert Kind.REJECTED_IN_INDEX not in [kind for kind, _ in world.found()]
-
-
 def test_junk_in_the_bucket_is_no_discrepancy(world: Reconciled) -> None:
     world.dropped_and_indexed(KEY)
     for key in ("alice/research/.DS_Store", "alice/.DS_Store", "Thumbs.db", "bob/home/._a.txt"):
@@ -417,17 +282,6 @@ def test_junk_in_the_bucket_is_no_discrepancy(world: Reconciled) -> None:
     assert world.found(dry_run=True) == []
     assert world.found() == []
     assert len(world.catalogs.kept) == len(world.documents.kept) == 1
-
-
-def test_junk_that_jobs_crawl_is_quarantined_by_the_reconciler() -> None:
-    world = Reconciled(by_jobs=True)
-    world.dropped_and_indexed(KEY)
-    junk = "alice/research/._report.pdf"
-    world.bucket.upload(junk)
-
-    assert world.found() == []
-
-    assert world.bucket.sidecar_attributes(junk)["user_id"] == "!rejected"
 
 
 TWIN, OTHER_TWIN = "alice/research/Ma\u0308rz.txt", "alice/research/M\u00e4rz.txt"
@@ -447,9 +301,3 @@ def test_two_keys_of_a_name_are_no_discrepancy_while_one_is_rejected(
     world.bucket.delete(first)
     assert {what for _, what in world.found()} <= {first, second}
     assert world.document(first).s3_key == second
-
-
-def test_two_folders_of_a_catalogs_name_are_no_discrepancy(world: Reconciled) -> None:
-    world.dropped_and_indexed("alice/B\u00fcro/a.txt", "alice/Bu\u0308ro/b.txt")
-
-    assert world.found() == []

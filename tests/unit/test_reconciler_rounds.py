@@ -10,12 +10,6 @@ from stackroom.reconciler.discrepancies import BETWEEN, Kind, Outcome
 from tests.unit.pipeline import CATALOG, KEY, place_of
 from tests.unit.reconciling import LONG, Reconciled
 
-OTHER = "alice/research/other.pdf"
-
-
-def one_step(world: Reconciled) -> None:
-    list(world.reconciliation().resume(has_time=partial(next, iter([True, False]))))
-
 
 def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconciled) -> None:
     assert world.reconciliation().is_due
@@ -29,38 +23,11 @@ def test_the_first_round_is_due_at_once_and_the_next_in_an_hour(world: Reconcile
     assert world.reconciliation().is_due
 
 
-def test_a_round_in_pieces_tells_when_it_began_and_ended(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY, OTHER)
-    began = world.clock()
-    for _ in range(100):
-        one_step(world)
-        world.clock.pass_by(60)
-        if world.reconciliation().is_over:
-            break
-
-    latest = world.reconciliation().rounds.latest()
-    assert latest is not None
-    assert latest.began == began
-    assert latest.ended is not None
-    assert latest.ended > began
-
-
 def test_between_rounds_a_catalog_unknown_to_the_shared_run_is_found(world: Reconciled) -> None:
     world.forgets_on_shared(KEY, beside="alice/letters/one.txt")
 
     assert world.found_between() == [(Kind.STALLED_DOCUMENT, KEY)]
     assert world.found_between() == []
-
-
-def test_between_rounds_neither_bucket_nor_knowledge_base_is_read(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    read: list[str] = []
-    for call in ("objects", "records", "indexed", "source_ids"):
-        world.inventory.before(call, lambda *_, name=call, **__: read.append(name))
-    world.documents.before("of_catalog", lambda *_: read.append("of_catalog"))
-
-    assert world.found_between() == []
-    assert read == []
 
 
 SEVEN = [f"alice/research/{number}.txt" for number in range(7)]
@@ -163,22 +130,6 @@ def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> N
     assert world.found() == []
 
 
-@pytest.mark.parametrize("name", [f"research-{CATALOG}", CATALOG])
-def test_slot_of_an_existing_data_source_is_kept(world: Reconciled, name: str) -> None:
-    world.slots.take("KB1", CATALOG, limit=4)
-    make(world, name)
-
-    assert [kind for kind, _ in world.found()] == [Kind.ORPHAN_DATA_SOURCE]
-    assert world.slots.holders("KB1") == {CATALOG}
-
-
-def test_a_slot_about_to_be_used_is_kept(world: Reconciled) -> None:
-    world.drop()
-    world.slots.take("KB1", CATALOG, limit=4)
-
-    assert world.found() == []
-
-
 def test_a_data_source_whose_catalog_is_gone_is_deleted(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id
@@ -204,18 +155,6 @@ def test_a_data_source_whose_catalog_is_just_being_opened_is_kept(world: Reconci
 
     assert world.found() == []
     assert world.bedrock.all("KB1") == {f"notes-{CATALOG}": made}
-
-
-def test_unowned_data_source_in_use_is_left_for_the_next_round(world: Reconciled) -> None:
-    name = f"notes-{CATALOG}"
-    made = make(world, name).data_source_id
-    # As while a job runs.
-    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign]
-
-    [left] = world.reconcile()
-
-    assert (left.outcome, left.what) == (Outcome.LEFT, f"KB1/{made} ({name})")
-    assert left.remedy == "left for the next time: the knowledge base is in use"
 
 
 @pytest.mark.parametrize("name", ["handbooks", "ds-abc", "research-cat-1"])

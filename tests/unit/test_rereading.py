@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -152,22 +151,6 @@ def test_documents_of_a_catalog_being_deleted_are_not_reread(library: Library) -
     assert library.asked.asked == []
 
 
-def test_a_catalog_that_jobs_crawl_is_refused_since_they_skip_files() -> None:
-    pipeline = Pipeline(by_jobs=True)
-    pipeline.drop()
-    pipeline.index()
-    library = Library(pipeline)
-
-    found = library.reread()
-
-    ((document, why),) = found.refused
-    assert (document.status, why.partition(",")[0]) == (
-        DocumentStatus.INDEXED,
-        "its catalog is read by ingestion jobs",
-    )
-    assert library.asked.asked == []
-
-
 def test_a_file_that_is_gone_or_replaced_is_left_to_its_own_event(library: Library) -> None:
     library.pipeline.bucket.upload(KEY, "a newer version")
     replaced = library.reread([DOCUMENT])
@@ -186,13 +169,3 @@ def test_unknown_documents_and_other_peoples_catalogs_are_not_found(library: Lib
         library.reread([DOCUMENT, "doc-none"])
 
     assert library.asked.asked == []
-
-
-def test_a_document_that_was_postponed_waits_for_its_text_alone(library: Library) -> None:
-    later = library.pipeline.clock() + timedelta(hours=1)
-    library.change(status=DocumentStatus.PENDING, retry_at=later, failing_since=later)
-
-    library.reread()
-
-    document = library.pipeline.document()
-    assert (document.retry_at, document.failing_since, document.unread) == (None, None, True)

@@ -58,18 +58,6 @@ def test_a_seconds_worth_is_asked_at_once_and_the_rest_at_the_rate() -> None:
     assert waits == pytest.approx(expected)
 
 
-def test_a_bucket_fills_again_but_never_over_a_seconds_worth() -> None:
-    world = World()
-    for _ in range(20):
-        world.ask()
-
-    world.passed = 60.0
-    for _ in range(21):
-        world.ask()
-
-    assert world.passed == pytest.approx(60.05)
-
-
 def test_throttled_search_is_retried_and_answered() -> None:
     world = World(throttle(), throttle())
 

@@ -105,20 +105,6 @@ def test_followers_of_broken_runs_wait_longer_each_time_up_to_an_hour(pipeline: 
     assert sum(delays[:-1]) > 3 * 3600
 
 
-def test_run_left_unstarted_by_a_crash_is_started(pipeline: Pipeline) -> None:
-    pipeline.executions.refuse = ConnectionError()
-    try:
-        pipeline.runs.ask(CATALOG)
-    except ConnectionError:
-        pipeline.executions.refuse = None
-    pipeline.clock.pass_by(3600)
-
-    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
-
-    assert silent == []
-    assert names(pipeline) == [f"{CATALOG}-1"]
-
-
 def test_epochs_from_before_the_control_table_was_lost_are_not_reused(pipeline: Pipeline) -> None:
     for epoch in (1, 2, 3):
         pipeline.executions.start(f"{CATALOG}-{epoch}", {})
@@ -130,20 +116,6 @@ def test_epochs_from_before_the_control_table_was_lost_are_not_reused(pipeline: 
     assert lease is not None
     assert lease.epoch > 3
     assert pipeline.executions.is_running(lease.execution_name)
-
-
-def test_a_run_that_ended_before_it_was_marked_is_not_followed(pipeline: Pipeline) -> None:
-    def end_at_once(name: str, _: object) -> None:
-        pipeline.leases.release(CATALOG, 1, served=1)
-        pipeline.executions.ended.add(name)
-
-    pipeline.executions.before("start", end_at_once)
-
-    pipeline.runs.ask(CATALOG)
-
-    lease = pipeline.leases.get(CATALOG)
-    assert lease is not None
-    assert (lease.epoch, lease.held) == (1, False)
 
 
 OTHER = "bob/letters/first.txt"
@@ -211,14 +183,6 @@ def test_failed_request_raises_its_error_and_a_reminder_repairs_it(shared: Pipel
     assert list(shared.executions.started) == [f"{SHARED_WORKLIST}-1"]
 
 
-def test_no_run_is_requested_for_an_empty_or_running_worklist(shared: Pipeline) -> None:
-    while_empty = shared.requests.remind()
-    shared.requests.ask(CATALOG)
-
-    assert while_empty == shared.requests.remind() == []
-    assert requested(shared) == {SHARED_WORKLIST: 1}
-
-
 DOCUMENT = place_of(KEY).document_id
 REJECTED = "alice/research/a.exe"
 
@@ -263,25 +227,6 @@ def test_a_retry_repeated_after_a_crash_asks_for_the_missing_run(pipeline: Pipel
     document = pipeline.document()
     assert (document.status, document.attempts) == (DocumentStatus.PENDING, 0)
     assert requests(pipeline) == asked_before + 1
-
-
-def test_document_that_changes_meanwhile_is_judged_by_its_new_state(pipeline: Pipeline) -> None:
-    failed(pipeline, KEY)
-
-    pipeline.documents.before("save", lambda _: pipeline.drop(KEY, "mended"), times=1)
-    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
-
-    assert [why for _, why in retried.refused] == ["it has not failed: it is pending"]
-    assert pipeline.document().etag == "etag of mended"
-
-
-def test_retry_reports_a_document_that_was_removed_meanwhile(pipeline: Pipeline) -> None:
-    failed(pipeline, KEY)
-
-    pipeline.documents.before("save", lambda _: pipeline.documents.lose())
-    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
-
-    assert [why for _, why in retried.refused] == ["it has been removed meanwhile"]
 
 
 def test_retry_refuses_documents_of_a_catalog_being_deleted(pipeline: Pipeline) -> None:

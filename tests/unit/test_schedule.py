@@ -9,31 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.clock import Pace
-from stackroom.model.records import Document, DocumentStatus
 from stackroom.runs.admission import Schedule
 from stackroom.runs.capacity import Limits
 from stackroom.runs.ledger import CompletedWork, Ledger, Mode, Waiter, duration, with_measured
 from tests.fakes.admission import a_job, a_waiter
-from tests.support.records import NOW, a_document
-
-
-def documents(
-    count: int,
-    size: int = 10,
-    filename: str = "a.txt",
-    status: DocumentStatus = DocumentStatus.PENDING,
-) -> list[Document]:
-    return [a_document(size=size, filename=filename, status=status) for _ in range(count)]
-
-
-@pytest.mark.parametrize(
-    ("filename", "text"), [("a.csv", 1000), ("A.XLSX", 2000), ("a.pdf", 200), ("noextension", 1000)]
-)
-def test_a_byte_of_a_file_is_worth_as_much_text_as_its_format_has(filename: str, text: int) -> None:
-    (document,) = documents(1, size=1000, filename=filename)
-
-    assert document.text_size == text
-
+from tests.support.records import NOW
 
 MEGABYTE = 1_000_000
 
@@ -61,14 +41,6 @@ def test_file_far_larger_than_any_measured_has_no_estimate() -> None:
     assert after((100, 4.0))(MEGABYTE) == math.inf
     assert after((100_000, 10.0))(2 * MEGABYTE) < math.inf
     assert after((100_000, 10.0))(3 * MEGABYTE) == math.inf
-
-
-def test_the_newest_counts_most_and_the_large_count_more_than_the_small() -> None:
-    slower = after((MEGABYTE, 10.0), (MEGABYTE, 10.0), *[(MEGABYTE, 100.0)] * 9)
-    by_small = after((0, 0.0), (MEGABYTE, 10.0), (20_000, 10.0))
-
-    assert slower(MEGABYTE) == pytest.approx(100.0, rel=0.05)
-    assert by_small(MEGABYTE) == pytest.approx(10.0, rel=1.5)
 
 
 MINUTE = timedelta(seconds=60)
@@ -128,15 +100,6 @@ def test_longest_waiting_job_keeps_direct_calls_out_and_makes_them_yield() -> No
     assert schedule.must_yield(ledger.grants[0], after=MINUTE)
 
 
-def test_job_that_came_after_calls_waits_for_them() -> None:
-    waiting = (a_waiter("direct", -10), a_job("late", -20))
-    later = NOW + timedelta(seconds=60)
-
-    over = a_schedule(*waiting, ledger=at_work(a_job("first", 30)), now=later, leaving="first")
-
-    assert names(over.grant()) == ["direct"]
-
-
 def test_two_jobs_start_ten_seconds_apart_and_a_third_is_not_reserved_yet() -> None:
     waiters = [a_job(f"j{number}", 9, knowledge_base_id=f"KB{number}") for number in range(3)]
 
@@ -154,25 +117,6 @@ def test_managed_base_runs_jobs_side_by_side_but_no_direct_call_with_them() -> N
     schedule = a_schedule(*jobs, a_waiter("direct", 5), limits=limits)
 
     assert names(schedule.grant()) == ["j0", "j1", "j2"]
-
-
-def test_account_limit_of_five_jobs_binds_managed_base_unless_configured() -> None:
-    in_one = {"KB1": 50}
-    jobs = [a_job(f"j{number}", 70 - number) for number in range(60)]
-
-    bound = a_schedule(*jobs, limits=Limits(seconds_between_starts=0, jobs_in_one=in_one))
-    free = a_schedule(*jobs, limits=Limits(jobs=99, seconds_between_starts=0, jobs_in_one=in_one))
-
-    assert len(bound.grant()) == 5
-    assert len(free.grant()) == 50
-
-
-def test_newer_run_of_a_catalog_replaces_the_one_that_had_the_grant() -> None:
-    ledger = at_work(a_job("catalog", 10, epoch=1))
-
-    newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
-
-    assert [each.epoch for each in newer.grant()] == [2]
 
 
 waiters = st.lists(

@@ -127,24 +127,6 @@ def test_typed_attributes_follow_their_headers() -> None:
     }
 
 
-def test_typed_values_are_carried_by_headers_that_say_their_type() -> None:
-    values: dict[str, Attribute] = {
-        "year": 2026,
-        "public": True,
-        "signed": "2026-03-01",
-        "tags": ["a", "b"],
-        "note": "2026",
-    }
-
-    assert object_metadata(values) == {
-        "kb-number-year": "2026",
-        "kb-bool-public": "true",
-        "kb-date-signed": "2026-03-01",
-        "kb-list-tags": "a,b",
-        "kb-note": "2026",
-    }
-
-
 @pytest.mark.parametrize(
     ("filename", "folders"),
     [
@@ -194,24 +176,17 @@ def test_allowed_groups_attribute_is_a_list_even_for_one_group() -> None:
     [
         ({"kb-user_id": "bob"}, "'user_id' is reserved"),
         ({"kb-list-catalog_id": "x"}, "'catalog_id' is reserved"),
-        ({"kb-x-amz-bedrock-kb-source-uri": "x"}, "is reserved"),
         ({"kb-": "x"}, "attribute name '' is malformed"),
-        ({"kb-a.b": "x"}, "attribute name 'a.b' is malformed"),
         ({"kb-domain": ""}, "'domain' must have 1 to 2048 characters"),
         ({"kb-list-tags": "a,,b"}, "'tags' must list 1 to 10 values"),
-        ({"kb-list-tags": ",".join("abcdefghijk")}, "'tags' must list 1 to 10 values"),
         ({"kb-tags": "a", "kb-list-tags": "b"}, "'tags' is given twice"),
         ({"kb-number-year": "2,026"}, "'year' must be a number such as 2026"),
-        ({"kb-number-year": "٢٠٢٦"}, "'year' must be a number"),
         ({"kb-number-id": "9007199254740993"}, "'id' must be a number of at most 15 digits"),
         ({"kb-number-year": "2026", "kb-year": "2026"}, "'year' is given twice"),
         ({"kb-date-signed": "1 March 2026"}, "'signed' must be a date such as 2026-03-01"),
         ({"kb-date-signed": "2026-02-30"}, "'signed' must be a date"),
         ({"kb-date-signed": "2026-03-01", "kb-signed_ts": "1"}, "'signed_ts' is given twice"),
-        ({"kb-date-uploaded": "2026-03-01"}, "'uploaded_ts' is reserved"),
         ({"kb-bool-public": "yes"}, "'public' must be true or false"),
-        ({"kb-folder": "2026"}, "'folder' is reserved"),
-        ({"kb-text_id": "0f0f"}, "'text_id' is reserved"),
         ({"kb-bool-allowed_groups": "true"}, "'allowed_groups' must be a text or a list"),
         ({"kb-a": "=?martian?Q?x?="}, "in no known encoding"),
     ],
@@ -283,7 +258,6 @@ def test_object_metadata_round_trips_attributes(
     ("attributes", "problem"),
     [
         ({"user_id": "bob"}, "reserved"),
-        ({"x-amz-bedrock-kb": "bob"}, "reserved"),
         ({"Domain": "hr"}, "malformed"),
         ({"list-a": "hr"}, "begins as only attributes of other types"),
         ({"a": float("inf")}, "must be a number"),

@@ -72,7 +72,6 @@ def test_filter_of_a_matching_type_is_compared_as_it_is_meant(
     ("asked", "meant"),
     [
         ("2026-03-01T00:00:05Z", Has("signed_ts", FIRST_OF_MARCH + 5)),
-        ("2026-03-01T01:00:00+01:00", Has("signed_ts", FIRST_OF_MARCH)),
         (
             "2026-03-01",
             AllOf(
@@ -85,8 +84,6 @@ def test_filter_of_a_matching_type_is_compared_as_it_is_meant(
         ({"gte": "2026-03-01"}, Compares("signed_ts", GTE, FIRST_OF_MARCH)),
         ({"gt": "2026-03-01"}, Compares("signed_ts", GTE, FIRST_OF_MARCH + DAY)),
         ({"lte": "2026-03-01"}, Compares("signed_ts", LT, FIRST_OF_MARCH + DAY)),
-        ({"lt": "2026-03-01"}, Compares("signed_ts", LT, FIRST_OF_MARCH)),
-        ({"lte": "2026-03-01T00:00Z"}, Compares("signed_ts", LTE, FIRST_OF_MARCH)),
     ],
 )
 def test_date_is_compared_in_seconds_and_a_day_is_all_of_it(asked: Any, meant: Filter) -> None:
@@ -109,24 +106,12 @@ def test_day_of_an_upload_includes_uploads_at_any_time_of_it(asked: Any) -> None
         ({"dept": ">=2025"}, "'dept' is a text in your documents, which has no order"),
         ({"dept": 2025}, '\'dept\' is a text in your documents. Allowed: {"dept": "..."}'),
         ({"year": ">=2025"}, "'year' is a number in your documents. Allowed: {\"year\": 2025}"),
-        ({"year": {"gte": "2025"}}, "'year' is a number"),
-        ({"year": "2025"}, "'year' is a number"),
-        ({"year": True}, "'year' is a number"),
         ({"year": {"between": [2025, "2026"]}}, "'year' is a number"),
         ({"year": {"between": [2026, 2025]}}, "'year' has bounds with nothing between them"),
-        ({"public": 1}, "'public' is true or false in your documents. Allowed: {\"public\": true}"),
-        ({"tags": {"gt": 3}}, "'tags' is a list of texts in your documents, which has no order"),
-        ({"signed": {"gte": 2025}}, "'signed' is a date in your documents. Allowed"),
-        ({"signed": "March"}, "'signed' is a date"),
         ({"signed": ["2026-03-01", "2026-03-02"]}, "'signed' is a date, of which one or a range"),
         ({"signed": {"between": ["2026-03-02", "2026-03-01"]}}, "has bounds with nothing between"),
-        ({"size": True}, "'size' is a number or a text in your documents"),
-        ({"folder": {"gte": "2026"}}, "'folder' is a list of texts"),
         ({"folder": "/"}, "'folder' must name a folder"),
-        ({"uploaded_at": {"gte": 1770114600}}, "'uploaded_at' is a date"),
         ({"unknown": ">=2025"}, "'unknown' has a bound that is neither a number nor a date"),
-        ({"unknown": {"lt": "z"}}, "'unknown' has a bound that is neither a number nor a date"),
-        ({"unknown": {"between": [1, "2026-03-01"]}}, "'unknown' has a bound that is neither"),
     ],
 )
 def test_filter_that_no_type_can_match_is_refused_with_what_is_allowed(

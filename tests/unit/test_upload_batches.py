@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from stackroom.errors import RecordChanged, StoreUnavailable
-from stackroom.model.keys import document_id_of
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind
 from stackroom.uploads.plan import Plan, UploadOutcome
@@ -30,40 +29,6 @@ def test_plan_lists_every_step_in_order_and_writes_nothing(
     assert before == ({}, {})
     assert (done.outcome, str(done)) == (plan.outcome, str(plan))
     assert not pipeline.uploads.plan(KEY).changes_records
-
-
-def test_document_leaves_the_index_before_its_record_is_deleted(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.bucket.delete(KEY)
-
-    plan = pipeline.uploads.plan(KEY)
-
-    assert str(plan) == (
-        "remove its sidecar, save its record, keep a receipt of its removal, record it as deleting"
-    )
-    assert pipeline.document(KEY).receipt_id is None
-
-
-@pytest.mark.parametrize("is_back", [True, False])
-def test_a_removal_from_the_index_goes_on_when_a_rejected_object_is_back(
-    pipeline: Pipeline, is_back: bool
-) -> None:
-    """A job of its catalog crawls it; the reconciler removed what was left of it."""
-    key = "alice/research/....//x.txt"
-    pipeline.drop()
-    document_id = document_id_of(CATALOG, "....//x.txt")
-    now = pipeline.clock()
-    left_over = {"status": DocumentStatus.DELETING, "present_since": now}
-    pipeline.documents.save(document_at(key, now, size=0, **left_over))
-    if is_back:
-        pipeline.bucket.upload(key)
-
-    pipeline.uploads.reconcile(key)
-
-    left = pipeline.documents.get(CATALOG, document_id)
-    assert left is not None
-    assert left.status is (DocumentStatus.FAILED if is_back else DocumentStatus.DELETING)
-    assert left.lingering is is_back
 
 
 KEYS = [f"alice/research/{number}.txt" for number in range(5)]
@@ -225,28 +190,6 @@ def test_announced_upload_is_kept_until_it_expires(pipeline: Pipeline) -> None:
     assert late.outcome is UploadOutcome.FORGOTTEN
     assert pipeline.documents.get(CATALOG, announced.document_id) is None
     assert list(pipeline.receipts.of_user("alice")) == []
-
-
-def test_announced_upload_is_cancelled_by_its_deletion(pipeline: Pipeline) -> None:
-    pipeline.drop(BESIDE)
-    announced = announce(pipeline)
-
-    receipt = pipeline.deletions.delete_document("alice", CATALOG, announced.document_id)
-
-    assert pipeline.documents.get(CATALOG, announced.document_id) is None
-    assert not receipt.is_open
-    assert receipt.searchable_before is None
-    assert pipeline.receipts.get("alice", receipt.receipt_id) == receipt
-
-
-def test_deleted_catalog_removes_the_announced_upload(pipeline: Pipeline) -> None:
-    pipeline.drop(BESIDE)
-    announced = announce(pipeline)
-
-    deletion = pipeline.deletions.delete_catalog("alice", CATALOG)
-
-    assert deletion.documents == 1
-    assert pipeline.documents.get(CATALOG, announced.document_id) is None
 
 
 @pytest.mark.parametrize("has_others", [True, False])

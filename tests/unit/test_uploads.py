@@ -2,20 +2,15 @@ import pytest
 
 from stackroom.errors import ObjectRefused
 from stackroom.model.keys import (
-    catalog_id_of,
-    locate,
-    unplaced_id_of,
     unplaced_partition,
 )
 from stackroom.model.records import (
-    NOT_BY_FOLDER,
     NOT_BY_THEIRS,
     Catalog,
     CatalogStatus,
     Document,
     DocumentStatus,
 )
-from stackroom.model.repositories import DocumentNotes
 from stackroom.uploads.plan import (
     Plan,
     UploadOutcome,
@@ -78,18 +73,6 @@ def test_rejected_file_leaves_no_attribute_types(pipeline: Pipeline) -> None:
     pipeline.drop(KEY, "text", **{"kb-number-year": "MMXXVI"})
 
     assert pipeline.catalogs.kept[CATALOG].attribute_types == frozenset()
-
-
-def test_document_without_room_for_its_folders_is_indexed_with_a_gap(pipeline: Pipeline) -> None:
-    deep = f"alice/research/{'a long name of a folder/' * 9}report.pdf"
-    pipeline.drop(deep)
-    pipeline.index(deep)
-
-    document = pipeline.document(deep)
-
-    assert document.status is DocumentStatus.INDEXED
-    assert document.shown_gaps == (NOT_BY_FOLDER,)
-    assert DocumentNotes.of(document).gaps == (NOT_BY_FOLDER,)
 
 
 @pytest.mark.parametrize(
@@ -249,36 +232,6 @@ def test_other_spellings_of_a_catalog_are_rejected_naming_the_prefix(pipeline: P
     assert pipeline.document().status is DocumentStatus.PENDING
 
 
-def test_an_upload_under_an_unknown_catalog_id_is_recorded(filled: Pipeline) -> None:
-    somebody_elses = f"bob/{CATALOG}/a.txt"
-    nobodys = f"alice/{catalog_id_of('alice', 'never made')}/a.txt"
-
-    filled.drop(somebody_elses)
-    filled.drop(nobodys)
-
-    for user_id in ("bob", "alice"):
-        (reject,) = rejects_of(filled, user_id)
-        assert "there is no catalog" in str(reject.status_reason)
-    assert locate(somebody_elses).document_id not in [
-        d for _, d in filled.documents.kept if _ == CATALOG
-    ]
-
-
-def test_a_sidecar_that_is_right_is_left_alone_though_its_record_is_lost(
-    filled: Pipeline,
-) -> None:
-    written = filled.bucket.sidecars[KEY]
-
-    filled.deliver()
-    filled.documents.lose()
-    filled.deliver()
-    present_since = filled.document().present_since
-    filled.drop()
-
-    assert filled.bucket.sidecars[KEY] is written
-    assert present_since == written.last_modified
-
-
 def test_a_sidecar_that_a_late_handler_wrote_over_is_mended(pipeline: Pipeline) -> None:
     pipeline.drop(KEY, "text", kb_domain="old")
     stale = pipeline.bucket.sidecars[KEY]
@@ -320,60 +273,12 @@ def test_a_catalog_opened_in_another_spelling_rejects_the_file(pipeline: Pipelin
     assert [each.s3_key for each in rejects_of(pipeline, "alice")] == [KEY]
 
 
-def test_a_file_once_shown_in_no_catalog_is_shown_in_its_own(pipeline: Pipeline) -> None:
-    key = "alice/research//report.pdf"
-    former = Document(
-        catalog_id=unplaced_partition("alice"),
-        document_id=unplaced_id_of(key),
-        filename=key,
-        s3_key=key,
-        status=DocumentStatus.FAILED,
-        status_reason="its name has an empty folder in it",
-        uploaded_at=pipeline.clock(),
-        updated_at=pipeline.clock(),
-    )
-    pipeline.documents.save(former)
-
-    pipeline.drop(key)
-
-    assert not rejects_of(pipeline, "alice")
-    assert pipeline.document(key).status is DocumentStatus.FAILED
-
-
-@pytest.mark.parametrize("by_jobs", [True, False])
-def test_rejected_file_is_taken_for_indexed_only_where_jobs_crawl(*, by_jobs: bool) -> None:
-    """One may have gone over it before its sidecar lay there."""
-    pipeline = Pipeline(by_jobs=by_jobs)
-    pipeline.drop()
-    pipeline.index()
-
-    rejected = pipeline.drop(EXE)
-    record = pipeline.document(EXE)
-    pipeline.documents.save(record.model_copy(update={"lingering": False}))
-    removed = pipeline.delete(EXE)
-
-    expected = CATALOG if by_jobs else None
-    assert (rejected.run_for, removed.run_for) == (expected, expected)
-    assert record.lingering is by_jobs
-    assert (removed.outcome is UploadOutcome.FORGOTTEN) is not by_jobs
-
-
 def test_folder_markers_and_our_own_objects_are_ignored(pipeline: Pipeline) -> None:
     for key in (KEY + ".metadata.json", "_text/alice/a.md"):
         assert pipeline.drop(key).outcome is UploadOutcome.IGNORED
     assert pipeline.drop("alice/research/", body="").outcome is UploadOutcome.IGNORED
 
     assert not pipeline.documents.kept
-
-
-def test_sidecar_is_deleted_with_an_object_without_record(filled: Pipeline) -> None:
-    filled.documents.kept.clear()
-
-    deleted = filled.delete()
-
-    assert deleted.outcome is UploadOutcome.FORGOTTEN
-    assert filled.bucket.sidecars == {}
-    assert filled.uploads.reconcile(KEY).outcome is UploadOutcome.IGNORED
 
 
 def test_object_put_again_during_lookup_of_its_record_keeps_its_sidecar(
@@ -397,16 +302,6 @@ def test_a_drop_unmarks_a_catalog_before_its_record_is_there(filled: Pipeline) -
     filled.drop("alice/research/other.pdf")
 
     assert seen == [CatalogStatus.INDEXING]
-    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-
-
-def test_a_catalog_marked_while_a_file_is_taken_in_is_unmarked(filled: Pipeline) -> None:
-    def mark_deleting(document: Document) -> None:
-        filled.catalogs.mark_deleting(CATALOG, at=filled.clock())
-
-    filled.documents.before("save", mark_deleting)
-    filled.drop("alice/research/other.pdf")
-
     assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
@@ -436,27 +331,6 @@ def test_file_deleted_before_its_first_record_is_not_shown_as_present(
     assert len(heard) == 1
     assert shown == ([DocumentStatus.DELETING] if key == KEY else [])
     assert key not in pipeline.bucket.sidecars
-
-
-def test_a_catalog_closed_before_it_was_unmarked_is_opened_anew(filled: Pipeline) -> None:
-    filled.documents.lose()
-    filled.catalogs.mark_deleting(CATALOG, at=filled.clock())
-    catalog = filled.catalogs.kept[CATALOG]
-
-    filled.catalogs.before("unmark_deleting", lambda *_, **__: filled.catalogs.close(catalog))
-    filled.drop()
-
-    assert filled.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
-    assert filled.document().status is DocumentStatus.PENDING
-
-
-def test_a_record_left_by_a_closed_catalog_is_forgotten_with_its_object(filled: Pipeline) -> None:
-    filled.catalogs.lose()
-
-    reconciled = filled.delete()
-
-    assert reconciled.outcome is UploadOutcome.FORGOTTEN
-    assert not filled.documents.kept
 
 
 def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(filled: Pipeline) -> None:
@@ -553,15 +427,6 @@ def test_junk_where_jobs_crawl_is_quarantined_until_it_is_gone() -> None:
     assert list(pipeline.bucket.sidecars) == [KEY]
 
 
-def test_a_catalog_that_only_junk_is_left_in_is_deleted(pipeline: Pipeline) -> None:
-    pipeline.drop()
-    pipeline.catalogs.mark_deleting(CATALOG, at=pipeline.clock())
-
-    pipeline.drop(JUNK[0])
-
-    assert pipeline.catalogs.kept[CATALOG].status is CatalogStatus.DELETING
-
-
 COMPOSED, DECOMPOSED = "alice/research/M\u00e4rz.txt", "alice/research/Ma\u0308rz.txt"
 TWINS = [
     (COMPOSED, DECOMPOSED),
@@ -620,16 +485,6 @@ def test_second_key_of_a_name_takes_its_place_once_the_first_is_gone(
     assert pipeline.document(first).status is DocumentStatus.PENDING
     assert rejects_of(pipeline, "alice") == []
     assert list(pipeline.bucket.sidecars) == [second]
-
-
-def test_deleting_a_rejected_second_key_leaves_the_first_as_it_is(indexed: Pipeline) -> None:
-    first, second = KEY, KEY.replace("report", "\u200breport")
-    indexed.drop(second)
-
-    indexed.delete(second)
-
-    assert indexed.document(first).status is DocumentStatus.INDEXED
-    assert rejects_of(indexed, "alice") == []
 
 
 @pytest.mark.parametrize("other", ["alice/Bu\u0308ro/b.txt", "alice/B\u00fcro\u200b/b.txt"])

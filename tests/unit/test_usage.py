@@ -6,12 +6,11 @@ import pytest
 
 from stackroom.catalogs.metering import USERS, Metering
 from stackroom.model.caps import Caps
-from stackroom.model.records import DocumentStatus
 from stackroom.model.usage import NO_CATALOG, Used
 from stackroom.tools.usage_definitions import GET_USAGE
 from tests.fakes.usage import FakeUsage
 from tests.support.records import NOW
-from tests.unit.pipeline import KEY, Pipeline, document_at, place_of
+from tests.unit.pipeline import KEY, Pipeline, place_of
 
 BOB = "bob/own/b.txt"
 
@@ -41,29 +40,6 @@ def test_each_ingestion_is_counted_for_its_user_and_catalog(pipeline: Pipeline) 
         place_of(KEY).catalog_id: Used(documents=2, bytes=800, passages=2, embedded_tokens=200),
         place_of(BOB).catalog_id: Used(documents=1, bytes=40, passages=1, embedded_tokens=10),
     }
-
-
-def test_a_removal_is_not_counted(pipeline: Pipeline) -> None:
-    pipeline.drop(BOB)
-    pipeline.index(BOB)
-    before = used(pipeline)
-    pipeline.delete(BOB)
-
-    pipeline.work(pipeline.worklist_of(BOB))
-
-    assert used(pipeline) == before
-
-
-def test_overlapping_text_is_embedded_in_both_passages() -> None:
-    def of(tokens: int) -> tuple[int, int]:
-        used = Used.of_ingested([document_at(BOB, size=tokens * 4, status=DocumentStatus.INDEXING)])
-        return used.passages, used.embedded_tokens
-
-    assert of(0) == (0, 0)
-    assert of(300) == (1, 300)
-    assert of(301) == (2, 361)
-    assert of(540) == (2, 600)
-    assert of(780) == (3, 900)
 
 
 @pytest.mark.parametrize(

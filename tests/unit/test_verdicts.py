@@ -18,15 +18,14 @@ from stackroom.runs.evidence import (
     Evidence,
     Investigation,
     call_evidence,
-    data_source_evidence,
 )
 from stackroom.runs.search_check import SearchCheck
-from stackroom.runs.verdicts import DocumentOutcome, Verdict, verdict
+from stackroom.runs.verdicts import DocumentOutcome, verdict
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.support import records
 from tests.support.records import NOW, a_catalog
-from tests.unit.pipeline import CATALOG, KEY, FoundAtOnce, document_at, place_of, text_of
+from tests.unit.pipeline import CATALOG, KEY, document_at, place_of, text_of
 
 URIS = ["s3://b/a.txt", "s3://b/a.txt copy.txt", "s3://b/a.txt, old.txt", "s3://b/résumé.pdf"]
 
@@ -56,9 +55,6 @@ def test_failure_reason_leaves_out_the_other_files_of_the_job() -> None:
     assert found == {"s3://b/a.txt": "Ignored 2 files as too large"}
 
 
-A_CATALOG = a_catalog(knowledge_base_id="KB1", data_source_id="DS1")
-
-
 def a_document(status: DocumentStatus = DocumentStatus.INDEXING, attempts: int = 1) -> Document:
     return records.a_document(status=status, attempts=attempts, size=0)
 
@@ -83,30 +79,6 @@ def test_verdict_without_evidence_is_too_early() -> None:
     assert verdict(a_document(), None).outcome is DocumentOutcome.WAIT
 
 
-def test_unknown_status_does_not_prove_a_removal() -> None:
-    said = evidence("THINKING", is_removal=True)
-    tired = a_document(DocumentStatus.DELETING, attempts=MAX_ATTEMPTS)
-
-    assert verdict(a_document(DocumentStatus.DELETING), said).outcome is DocumentOutcome.AGAIN
-    assert verdict(tired, said).outcome is DocumentOutcome.LEFT
-
-
-def test_one_task_proves_five_hundred_by_search_and_defers_the_rest() -> None:
-    investigation = Investigation(
-        inspections=FakeInspectionResults(everything=True),
-        search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
-    )
-    said = evidence("NOT_FOUND", is_removal=True, is_out=True).bedrock
-    removed = [(a_document(DocumentStatus.DELETING), said)] * 502
-    ingested = (a_document(), evidence("INDEXED").bedrock)
-
-    known = investigation.complete([(A_CATALOG, *each) for each in [*removed, ingested]])
-
-    later = [document for _, document, each in known if each is None]
-    assert len(known) == 503
-    assert len(later) == 3  # two removals, and what is to be found
-
-
 def test_a_removal_is_believed_only_of_a_search() -> None:
     deleting = a_document(DocumentStatus.DELETING, attempts=MAX_ATTEMPTS)
 
@@ -117,41 +89,6 @@ def test_a_removal_is_believed_only_of_a_search() -> None:
 
     assert gone.outcome is DocumentOutcome.GONE
     assert found.outcome is DocumentOutcome.LEFT
-
-
-@pytest.mark.parametrize(
-    ("reason", "seconds", "is_due"),
-    [(None, 59, False), (None, 60, True), ("no text", 9, False), ("no text", 10, True)],
-)
-def test_document_is_due_a_minute_after_bedrocks_answer_or_sooner(
-    *, reason: str | None, seconds: float, is_due: bool
-) -> None:
-    document = a_document().model_copy(update={"etag": "e"})
-    investigation = Investigation(
-        inspections=FakeInspectionResults(reasons={"e": reason} if reason else {}, everything=True),
-        search_check=SearchCheck(knowledge_base=lambda _: FakeKnowledgeBase()),
-        now=lambda: NOW + timedelta(seconds=seconds),
-    )
-
-    [(_, _, known)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").bedrock)])
-
-    assert known is not None
-    assert known.is_due is is_due
-
-
-def test_record_keeps_title_and_gaps_once_the_result_is_gone() -> None:
-    title_words, gaps = "travel policy", ("page 2 is a scan",)
-    document = a_document().model_copy(update={"title_words": title_words, "gaps": gaps})
-    investigation = Investigation(
-        inspections=FakeInspectionResults(),
-        search_check=FoundAtOnce(knowledge_base=lambda _: FakeKnowledgeBase()),
-        now=lambda: NOW,
-    )
-
-    [(_, _, found)] = investigation.complete([(A_CATALOG, document, evidence("INDEXED").bedrock)])
-
-    indexed = Verdict(outcome=DocumentOutcome.INDEXED, title_words=title_words, gaps=gaps)
-    assert verdict(document, found) == indexed
 
 
 def after(document: Document, status: str, *, said: float | None, at: float) -> DocumentOutcome:
@@ -215,27 +152,6 @@ def test_document_that_may_still_arrive_is_gone_only_later(
     document = a_document(DocumentStatus.DELETING).model_copy(update={"unseen_until": until})
 
     assert after(document, "NOT_FOUND", said=None, at=at) is outcome
-
-
-@pytest.mark.parametrize(
-    ("found", "seconds", "outcome"),
-    [
-        (False, 1, DocumentOutcome.GONE),
-        (True, 600, DocumentOutcome.WAIT),
-        (True, 601, DocumentOutcome.AGAIN),
-    ],
-)
-def test_document_of_a_deleted_data_source_is_gone_once_not_found(
-    *, found: bool, seconds: float, outcome: DocumentOutcome
-) -> None:
-    document = a_document(DocumentStatus.DELETING)
-    said = data_source_evidence(document, at=NOW + timedelta(seconds=seconds))
-
-    told = verdict(
-        document, Evidence(bedrock=said, is_found=lambda: found, is_earlier_found=lambda: found)
-    )
-
-    assert told.outcome is outcome
 
 
 PLACE = place_of(KEY)

@@ -100,12 +100,8 @@ def test_text_of_a_web_page_that_nobody_sees_is_left_out_and_counted(hidden: str
     "unread",
     [
         f"<head><title>{_PAYLOAD}</title><meta name=description content='{_PAYLOAD}'></head>",
-        f"<template>{_PAYLOAD}</template>",
-        f"<noscript>{_PAYLOAD}</noscript>",
         f"<script>{_PAYLOAD}</script>",
-        f"<!-- {_PAYLOAD} -->",
         f"<img alt='{_PAYLOAD}'>",
-        f"<p title='{_PAYLOAD}' aria-label='{_PAYLOAD}'></p>",
         f"<input type=hidden value='{_PAYLOAD}'>",
         f"<select><option>First<option>{_PAYLOAD}</select>",
     ],

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -27,8 +27,8 @@ from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.document_sets import QUESTION, DocumentSet
-from tests.contract.stores.relay import Relay, Spoil, asking, cut_off, half, instead
-from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, clipped
+from tests.contract.stores.relay import Relay, asking
+from tests.contract.stores.worlds import Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.opensearch.collection import mounted
@@ -45,7 +45,7 @@ STORES = {
         fixture="retrieve_world",
         ranks=Ranks.BY_MEANING,
         score_of=clipped,
-        troubles=frozenset(Trouble) - OF_EMBEDDING,
+        troubles=frozenset(Trouble),
     ),
     "S3 Vectors": Store(
         fixture="hybrid_world",
@@ -58,14 +58,14 @@ STORES = {
         fixture="text_world",
         is_variant=True,
         ranks=Ranks.BY_WORDS,
-        troubles=frozenset(Trouble) - OF_EMBEDDING,
+        troubles=frozenset(Trouble),
     ),
     # Its scores are relative: that of the best result is 1. The service embeds and ranks by itself.
     "MANAGED": Store(
         fixture="managed_world",
         is_variant=True,
         ranks=Ranks.BY_BOTH,
-        troubles=frozenset(Trouble) - OF_EMBEDDING,
+        troubles=frozenset(Trouble),
     ),
 }
 _MANAGED = RetrieveOptions(is_managed=True, has_cosine_scores=False)
@@ -75,7 +75,7 @@ ONCE = Config(
 )
 _PATIENT = Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
 S3 = "https://s3.us-east-1.amazonaws.com"  # in memory, for the simulator's thread too
-RETRIEVE, QUERY, EMBED = "/retrieve", "/QueryVectors", "/invoke"
+RETRIEVE, QUERY = "/retrieve", "/QueryVectors"
 
 
 @cache
@@ -208,8 +208,7 @@ class BedrockWorld:
             with self.relay.holding(at=""):
                 yield
             return
-        at = EMBED if trouble in OF_EMBEDDING else self.searches_at
-        with self.relay.spoiling(SPOILT[trouble], at=at):
+        with self.relay.spoiling(asking(_without_filter), at=self.searches_at):
             yield
 
 
@@ -219,26 +218,6 @@ def _without_filter(body: bytes) -> bytes:
     for search in asked.get("retrievalConfiguration", {}).values():  # of either kind
         search.pop("filter", None)
     return json.dumps(asked).encode()
-
-
-def _error(status: int, code: str) -> Spoil:
-    body = json.dumps({"message": "as told"}).encode()
-    return instead(status, body, headers={"x-amzn-errortype": code})
-
-
-SPOILT: Mapping[Trouble, Spoil] = {
-    Trouble.THROTTLED: _error(429, "ThrottlingException"),
-    Trouble.DOWN: _error(503, "ServiceUnavailableException"),
-    Trouble.EXPIRED: _error(403, "ExpiredTokenException"),
-    Trouble.CUT_OFF: cut_off,
-    Trouble.HALF: half,
-    Trouble.NOT_JSON: instead(200, b"<html>Welcome to the captive portal</html>"),
-    Trouble.EMPTY: instead(200, b"{}"),
-    Trouble.WRONG_TYPES: instead(200, b'{"retrievalResults": "none", "vectors": "none"}'),
-    Trouble.FOREIGN: asking(_without_filter),
-    Trouble.WRONG_DIMENSION: instead(200, json.dumps({"embedding": [0.5, 0.5]}).encode()),
-    Trouble.MODEL_DOWN: _error(503, "ServiceUnavailableException"),
-}
 
 
 @contextmanager

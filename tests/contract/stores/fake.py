@@ -5,17 +5,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.worlds import Ranks, Store, Trouble
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
-# It answers nothing over a wire that could be spoilt, and embeds nothing.
+# It answers nothing over a wire, where an answer could be late.
 STORES = {
     "fake": Store(
         fixture="fake_world",
         ranks=Ranks.BY_WORDS,
-        troubles=frozenset({Trouble.THROTTLED, Trouble.DOWN, Trouble.FOREIGN}),
+        troubles=frozenset({Trouble.FOREIGN}),
         is_process=False,
     )
 }
@@ -36,15 +35,11 @@ class FakeWorld:
 
     @contextmanager
     def in_trouble(self, trouble: Trouble) -> Iterator[None]:
-        failures = {
-            Trouble.THROTTLED: KnowledgeBaseThrottled("Retrieve"),
-            Trouble.DOWN: KnowledgeBaseUnavailable("Retrieve", "ServiceUnavailableException"),
-        }
         for each in self._kept.values():
-            each.failure, each.ignores_filters = failures.get(trouble), trouble is Trouble.FOREIGN
+            each.ignores_filters = trouble is Trouble.FOREIGN
         yield
         for each in self._kept.values():
-            each.failure, each.ignores_filters = None, False
+            each.ignores_filters = False
 
 
 def _filled(document_set: DocumentSet) -> FakeKnowledgeBase:

@@ -1,7 +1,7 @@
 """Indexes of OpenSearch Serverless, in both ways to search one."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,11 +16,11 @@ from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbedding
 from stackroom_stores.opensearch.collection import Collection as Client
 from stackroom_stores.opensearch.index_layout import creation
 from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
-from tests.contract.stores.bedrock import EMBED, MODEL, ONCE, SPOILT, Simulated, client
+from tests.contract.stores.bedrock import MODEL, ONCE, Simulated, client
 from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
-from tests.contract.stores.relay import Answer, Call, PassOn, Relay, Spoil, instead
-from tests.contract.stores.worlds import OF_EMBEDDING, Ranks, Store, Trouble, World
+from tests.contract.stores.relay import Answer, Call, PassOn, Relay
+from tests.contract.stores.worlds import Ranks, Store, Trouble, World
 from tests.opensearch.collection import Collection, credentials
 from tests.opensearch.stand_in import REGION
 
@@ -110,11 +110,7 @@ class OpenSearchWorld:
             with self.relay.holding(at=""):
                 yield
             return
-        if trouble in OF_EMBEDDING:
-            with self.relay.spoiling(SPOILT[trouble], at=EMBED):
-                yield
-            return
-        with self.relay.spoiling(_SPOILT.get(trouble, SPOILT[trouble]), at=self._searches_at):
+        with self.relay.spoiling(_without_filters, at=self._searches_at):
             yield
 
     def close(self) -> None:
@@ -140,19 +136,6 @@ def _without_filters(call: Call, pass_on: PassOn) -> Answer:
     host = next(each for key, each in call.headers.items() if key.lower() == "host")
     signed = sign(call.method, f"http://{host}{call.path}", body)
     return pass_on(replace(call, headers={**kept, **signed}, body=body))
-
-
-def _error(status: int, kind: str) -> Spoil:
-    return instead(status, json.dumps({"status": status, "error": {"type": kind}}).encode())
-
-
-_WRONG_TYPES: Mapping[str, Any] = {"timed_out": False, "hits": "none", "responses": "none"}
-_SPOILT: Mapping[Trouble, Spoil] = {
-    Trouble.THROTTLED: _error(429, "too_many_requests"),
-    Trouble.EXPIRED: _error(403, "Forbidden"),
-    Trouble.FOREIGN: _without_filters,
-    Trouble.WRONG_TYPES: instead(200, json.dumps(_WRONG_TYPES).encode()),
-}
 
 
 @contextmanager

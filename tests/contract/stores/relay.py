@@ -1,9 +1,9 @@
 """
-A relay between an adapter and a stand-in: it passes calls on, counts them, and spoils answers.
+A relay between an adapter and a stand-in: it passes calls on, counts, changes or holds them.
 
     with Relay(simulator.endpoint) as relay:
         client = boto3.client("s3vectors", endpoint_url=relay.endpoint)
-        with relay.spoiling(instead(503, b"{}"), at="/QueryVectors"):
+        with relay.spoiling(asking(without_filter), at="/QueryVectors"):
             ...
 
 It says `Host` as its caller did, so what a caller signed stays signed.
@@ -13,7 +13,7 @@ import http.client
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -32,32 +32,13 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """`sent` is how many bytes of the body are sent before the connection ends; None is all."""
-
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    sent: int | None = None
+    headers: Mapping[str, str]
+    body: bytes
 
 
 PassOn = Callable[[Call], Answer]
-Spoil = Callable[[Call, PassOn], Answer | None]  # None ends the connection without an answer
-
-
-def instead(status: int, body: bytes, *, headers: Mapping[str, str] | None = None) -> Spoil:
-    """The stand-in never hears of it."""
-    whole = {"Content-Type": "application/json", **(headers or {})}
-    return lambda _call, _pass_on: Answer(status=status, headers=whole, body=body)
-
-
-def cut_off(_call: Call, _pass_on: PassOn) -> None:
-    """The connection ends without an answer."""
-
-
-def half(call: Call, pass_on: PassOn) -> Answer:
-    """Return the first half of the stand-in's answer."""
-    whole = pass_on(call)
-    return replace(whole, sent=len(whole.body) // 2)
+Spoil = Callable[[Call, PassOn], Answer]
 
 
 def asking(change: Callable[[bytes], bytes]) -> Spoil:
@@ -104,7 +85,7 @@ class Relay:
         finally:
             over.set()
 
-    def answer(self, call: Call) -> Answer | None:
+    def answer(self, call: Call) -> Answer:
         with self._lock:
             self.calls.append(call)
         for at, spoil in list(self._spoils.items()):
@@ -159,17 +140,13 @@ def _handler(relay: Relay) -> type[BaseHTTPRequestHandler]:
                 method=self.command, path=self.path, headers=dict(self.headers.items()), body=body
             )
             answer = relay.answer(call)
-            if answer is None:
-                self.close_connection = True
-                return
             self.send_response_only(answer.status)
             for key, value in answer.headers.items():
                 if key.lower() not in _HOP_BY_HOP:
                     self.send_header(key, value)
             self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(answer.body[: answer.sent])
-            self.close_connection = self.close_connection or answer.sent is not None
+            self.wfile.write(answer.body)
 
         do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _relayed  # noqa: N815 - http.server's
 

@@ -13,22 +13,8 @@ from tests.contract.stores.document_sets import DocumentSet
 class Trouble(StrEnum):
     """A trouble of every call to the store while it lasts."""
 
-    THROTTLED = "throttled"  # the store's own word for too many calls
-    DOWN = "down"  # the store's own word for not now
-    CUT_OFF = "cut off"  # connections end without an answer
     LATE = "late"  # no answer comes while it lasts, to no call of any kind
-    NOT_JSON = "no JSON"  # an answer in no language of the store's
-    EMPTY = "an empty answer"  # without the members that it must have
-    WRONG_TYPES = "wrong types"  # a text where a list should be
-    HALF = "half an answer"  # the connection ends in the middle of it
     FOREIGN = "foreign documents"  # the filter is ignored
-    WRONG_DIMENSION = "a wrong dimension"  # of the question's vector
-    MODEL_DOWN = "no model"  # that would embed the question
-    EXPIRED = "expired credentials"  # since the last call
-
-
-# Those that a store has only if its adapter embeds the question by itself.
-OF_EMBEDDING = frozenset({Trouble.WRONG_DIMENSION, Trouble.MODEL_DOWN})
 
 
 class Ranks(Enum):
