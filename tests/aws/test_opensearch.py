@@ -30,7 +30,6 @@ from tests.opensearch.stand_in import REGION, Fault, Kind
 
 pytestmark = pytest.mark.processes
 FAULTS: list[Fault] = []
-KEYS = dict(PRINCIPALS)  # of which a test may take one away
 DOCUMENTS: Sequence[tuple[str, Vector, dict[str, Any]]] = (
     ("Leave is 30 days a year.", (1.0, 0.0), {"domain": "hr", "taxonomy": "leave", "year": 2024}),
     ("Ledgers close in May.", (0.8, 0.6), {"domain": "finance", "taxonomy": "GL", "year": 2025}),
@@ -82,7 +81,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         data_dir=tmp_path_factory.mktemp("simulator"),
         s3_endpoint="http://127.0.0.1:1",
         speed=100.0,
-        mounted=mounted(KEYS, FAULTS),
+        mounted=mounted(FAULTS),
     )
     with Simulator(configuration) as simulator:
         yield simulator.endpoint
@@ -94,7 +93,6 @@ def collection(endpoint: str) -> Iterator[Collection]:
     yield made
     made.close()
     FAULTS.clear()
-    KEYS.update(PRINCIPALS)
 
 
 @pytest.fixture

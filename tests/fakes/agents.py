@@ -41,11 +41,10 @@ class FakeAgents:
 
 @dataclass
 class FakeAgentRuns:
-    """Under the same conditions as DynamoDB keeps them; `outages` writes are refused first."""
+    """Under the same conditions as DynamoDB keeps them."""
 
     kept: dict[tuple[str, str], AgentRun] = field(default_factory=dict)
     drafts: dict[tuple[str, str], Draft] = field(default_factory=dict)
-    outages: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, user_id: str, run_id: str) -> AgentRun | None:
@@ -75,9 +74,6 @@ class FakeAgentRuns:
 
     def save(self, run: AgentRun) -> AgentRun:
         with self._lock:
-            if self.outages:
-                self.outages -= 1
-                raise StoreUnavailable("PutItem", "InternalServerError")
             there = self.get(run.user_id, run.id)
             if (0 if there is None else there.version) != run.version:
                 raise RecordChanged(run.id)

@@ -5,7 +5,6 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.error import HTTPError
 from uuid import uuid4
 
 from botocore.credentials import Credentials
@@ -15,25 +14,19 @@ from opensearchpy import Urllib3AWSV4SignerAuth
 from bedrock_kb_simulator.orders import Answer
 from tests.opensearch.stand_in import PREFIX, REGION, Fault, OpenSearch, Principal
 
-READER = "arn:aws:iam::000000000000:role/reader"
-WRITER = "arn:aws:iam::000000000000:role/writer"
-STRANGER = "arn:aws:iam::000000000000:role/stranger"
-READS = ("aoss:DescribeIndex", "aoss:ReadDocument")
-WRITES = ("aoss:CreateIndex", "aoss:WriteDocument")
-# Each principal's access key is the end of its name, so that tests can tell them apart.
-PRINCIPALS = {
-    "reader": Principal(arn=READER, secret_key="of-reader"),
-    "writer": Principal(arn=WRITER, secret_key="of-writer"),
-    "stranger": Principal(arn=STRANGER, secret_key="of-stranger"),
-    "test": Principal(arn=READER, secret_key="test"),
+READS = frozenset({"aoss:DescribeIndex", "aoss:ReadDocument"})
+WRITES = READS | {"aoss:CreateIndex", "aoss:WriteDocument"}
+PRINCIPALS = {  # by access key
+    "reader": Principal(secret_key="of-reader", permissions=READS),
+    "writer": Principal(secret_key="of-writer", permissions=WRITES),
+    "stranger": Principal(secret_key="of-stranger"),
+    "test": Principal(secret_key="test", permissions=READS),
 }
 
 
-def mounted(
-    principals: Mapping[str, Principal] = PRINCIPALS, faults: list[Fault] | None = None
-) -> Mapping[str, Answer]:
+def mounted(faults: list[Fault] | None = None) -> Mapping[str, Answer]:
     """For a simulator's configuration."""
-    stand_in = OpenSearch(principals=principals, faults=[] if faults is None else faults)
+    stand_in = OpenSearch(principals=PRINCIPALS, faults=[] if faults is None else faults)
     return {PREFIX: stand_in.answer}
 
 
@@ -57,31 +50,19 @@ class Collection:
     def at(cls, simulator: str) -> "Collection":
         """A new one, in which the reader may read any index and the writer write it."""
         collection = cls(simulator, f"c{uuid4().hex[:20]}")
-        collection._order({"collection": collection.name})
-        collection.allow(READER, READS)
-        collection.allow(WRITER, (*READS, *WRITES))
+        order = json.dumps({"collection": collection.name}).encode()
+        request = urllib.request.Request(simulator + PREFIX, order)
+        urllib.request.urlopen(request, timeout=60).close()
         return collection
 
     @property
     def endpoint(self) -> str:
         return f"{self.simulator}/aoss/{self.name}"
 
-    def allow(self, principal: str, permissions: Sequence[str], *, index: str = "*") -> None:
-        rule = {
-            "ResourceType": "index",
-            "Resource": [f"index/{self.name}/{index}"],
-            "Permission": list(permissions),
-        }
-        self.put_policy(json.dumps([{"Rules": [rule], "Principal": [principal]}]))
-
-    def put_policy(self, policy: str) -> None:
-        """Raises ValueError for what is none."""
-        self._order({"policy": f"p{uuid4().hex[:20]}", "says": policy})
-
-    def client(self, key: str = "reader", *, service: str = "aoss", **options: Any) -> Client:
+    def client(self, key: str) -> Client:
         """Without patience: a test wants to see what is answered, not have it asked again."""
-        signed = Urllib3AWSV4SignerAuth(credentials(key), REGION, service)
-        client = Client(self.endpoint, **{"http_auth": signed, "max_retries": 0, **options})
+        signed = Urllib3AWSV4SignerAuth(credentials(key), REGION, "aoss")
+        client = Client(self.endpoint, http_auth=signed, max_retries=0)
         self._clients.append(client)
         return client
 
@@ -96,11 +77,3 @@ class Collection:
         if lines:
             answered = writer.bulk(index=index, body=lines)
             assert not answered["errors"], answered
-
-    def _order(self, order: Mapping[str, str]) -> None:
-        request = urllib.request.Request(self.simulator + PREFIX, json.dumps(order).encode())
-        try:
-            urllib.request.urlopen(request, timeout=60).close()
-        except HTTPError as error:
-            with error:
-                raise ValueError(error.read()) from None

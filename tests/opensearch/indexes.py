@@ -12,15 +12,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.opensearch.rules import (
-    AOSS_DIMENSION,
-    AOSS_ENGINE,
-    OPENSEARCH_FIELD,
-    OPENSEARCH_INDEX_EXISTS,
-    OPENSEARCH_KEY,
-    OPENSEARCH_NO_INDEX,
-    Refused,
-)
+from tests.opensearch.rules import MOST_DIMENSIONS, Refused, malformed, unfit
 
 Mappings = dict[str, Any]
 
@@ -32,9 +24,9 @@ _KEYWORD_OF_TEXT = {"keyword": {"type": "keyword", "ignore_above": 256}}
 
 
 def created(body: Mapping[str, Any]) -> Mappings:
-    """The mapping of a new index; rules aoss.dimension and aoss.engine."""
+    """The mapping of a new index."""
     for key in body.keys() - {"aliases", "mappings", "settings"}:
-        raise OPENSEARCH_KEY.refused(query="create index", key=key)
+        raise malformed("create index", f"does not support [{key}]")
     mappings: Mappings = dict(body.get("mappings", {}))
     mappings.setdefault("properties", {})
     for field, about in mappings["properties"].items():
@@ -112,11 +104,11 @@ def _templates(mappings: Mappings) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_vector(field: str, about: Mapping[str, Any]) -> None:
-    if not 0 < about.get("dimension", 0) <= AOSS_DIMENSION.value:
-        raise AOSS_DIMENSION.refused(field=field)
+    if not 0 < about.get("dimension", 0) <= MOST_DIMENSIONS:
+        raise unfit(field, f"dimension must be from 1 to {MOST_DIMENSIONS}")
     named = about.get("method", {}).get("name", "hnsw")
     if named != "hnsw" or engine_of(about) not in _ENGINES:
-        raise AOSS_ENGINE.refused(field=field)
+        raise unfit(field, "allowed are hnsw with faiss or nmslib")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +122,7 @@ class Document:
 
 
 def indexed(id: str, source: Mapping[str, Any], mappings: Mappings) -> Document:  # noqa: A002 - its name
-    """Rule opensearch.document-field: raises Refused for a value that its field can't hold."""
+    """Raises Refused for a value that its field can't hold."""
     values: dict[str, list[Any]] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
     for path, value in _leaves(source):
@@ -194,7 +186,7 @@ def _vector(path: str, value: Any, about: Mapping[str, Any]) -> NDArray[np.float
 
 
 def _unfit(path: str, about: Mapping[str, Any]) -> Refused:
-    return OPENSEARCH_FIELD.refused(field=path, type=about.get("type"))
+    return unfit(path, f"failed to parse it as {about.get('type')}")
 
 
 @dataclass(kw_only=True)
@@ -214,13 +206,13 @@ class Indexes:
         mappings = created(body)
         with self._lock:
             if (collection, name) in self._held:
-                raise OPENSEARCH_INDEX_EXISTS.refused(name=name)
+                raise Refused(400, "resource_already_exists_exception", f"index [{name}] exists")
             self._held[collection, name] = Held(mappings=mappings)
 
     def of(self, collection: str, name: str) -> Held:
         found = self._held.get((collection, name))
         if found is None:
-            raise OPENSEARCH_NO_INDEX.refused(name=name)
+            raise Refused(404, "index_not_found_exception", f"no such index [{name}]")
         return found
 
     def add(self, collection: str, name: str, source: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.opensearch.indexes import Indexes
 from tests.opensearch.queries import Dsl, searched
-from tests.opensearch.rules import OPENSEARCH_MALFORMED, Refused
+from tests.opensearch.rules import Refused, malformed
 
 Answers = Callable[[str, str, bytes], Any]  # of a collection's id, an index and a body
 
@@ -91,7 +91,7 @@ class Operations:
         items = []
         for action, source in zip(lines[::2], lines[1::2], strict=True):
             if action not in ({"index": {}}, {"index": {"_index": index}}):
-                raise OPENSEARCH_MALFORMED.refused(query="bulk")
+                raise malformed("bulk")
             try:
                 key = self._indexes.add(collection, index, source)
                 items.append({"index": {"_index": index, "_id": key, "status": 201}})
@@ -115,7 +115,7 @@ def _written(name: str, answers: Answers) -> Operation:
 def _object(body: bytes) -> dict[str, Any]:
     [found] = _lines(body) or [None]
     if not isinstance(found, dict):
-        raise OPENSEARCH_MALFORMED.refused(query="body")
+        raise malformed("body")
     return found
 
 
@@ -123,4 +123,4 @@ def _lines(body: bytes) -> list[Any]:
     try:
         return [json.loads(line) for line in body.splitlines() if line.strip()]
     except ValueError:
-        raise OPENSEARCH_MALFORMED.refused(query="body") from None
+        raise malformed("body") from None

@@ -18,17 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.opensearch.indexes import NUMBERS, Document, Mappings, engine_of, field_at, space_of
-from tests.opensearch.rules import (
-    KNN_DIMENSION,
-    KNN_ENGINE_FILTER,
-    KNN_FIELD,
-    KNN_K,
-    OPENSEARCH_FIELD,
-    OPENSEARCH_KEY,
-    OPENSEARCH_MALFORMED,
-    OPENSEARCH_QUERY,
-    OPENSEARCH_WINDOW,
-)
+from tests.opensearch.rules import MOST_HITS, Refused, malformed, unfit, unsearchable
 
 # BM25 as Lucene ranks a field of text.
 
@@ -57,7 +47,7 @@ def ranked(question: str, texts: Mapping[str, Sequence[str]]) -> dict[str, float
     return dict(scores)
 
 
-# The k-NN plugin's query, answered exactly: rules knn.*.
+# The k-NN plugin's query, answered exactly.
 
 Floats = NDArray[np.float32]
 
@@ -74,20 +64,20 @@ class KnnAsked:
 def knn_asked(field: str, about: Any, mapping: Mapping[str, Any] | None) -> KnnAsked:
     """Raises Refused for a query that the plugin refuses."""
     if not isinstance(about, dict):
-        raise OPENSEARCH_MALFORMED.refused(query="knn")
+        raise malformed("knn")
     for key in about.keys() - {"vector", "k", "filter"}:
-        raise OPENSEARCH_KEY.refused(query="knn", key=key)
+        raise malformed("knn", f"does not support [{key}]")
     if mapping is None or mapping.get("type") != "knn_vector":
-        raise KNN_FIELD.refused(field=field)
+        raise unsearchable(f"Field '{field}' is not knn_vector type.")
     k, vector = about.get("k"), about.get("vector")
-    if not isinstance(k, int) or not 0 < k <= KNN_K.value:
-        raise KNN_K.refused()
+    if not isinstance(k, int) or not 0 < k <= MOST_HITS:
+        raise Refused(400, "illegal_argument_exception", f"[knn] requires 0 < k <= {MOST_HITS}")
     if not isinstance(vector, list) or not all(isinstance(each, int | float) for each in vector):
-        raise OPENSEARCH_MALFORMED.refused(query="knn")
+        raise malformed("knn")
     if len(vector) != mapping["dimension"]:
-        raise KNN_DIMENSION.refused(given=len(vector), right=mapping["dimension"])
+        raise unsearchable(f"invalid dimension: {len(vector)}, not {mapping['dimension']}")
     if "filter" in about and engine_of(mapping) == "nmslib":
-        raise KNN_ENGINE_FILTER.refused()
+        raise unsearchable("Engine [NMSLIB] does not support filters")
     return KnnAsked(
         field=field,
         vector=np.asarray(vector, dtype=np.float32),
@@ -142,9 +132,9 @@ class Dsl:
     documents: Sequence[Document]
 
     def scores(self, query: Any) -> Scores:
-        """Rules opensearch.unknown-query, opensearch.unknown-key and opensearch.malformed."""
+        """Raises Refused for a query that is malformed or unknown."""
         if not isinstance(query, dict) or len(query) != 1:
-            raise OPENSEARCH_MALFORMED.refused(query="query")
+            raise malformed("query")
         [(name, body)] = query.items()
         queries: Mapping[str, Callable[[Any], Scores]] = {
             "bool": self._bool,
@@ -160,9 +150,9 @@ class Dsl:
             "wildcard": self._wildcard,
         }
         if name not in queries:
-            raise OPENSEARCH_QUERY.refused(name=name)
+            raise malformed(name, "unknown query")
         if not isinstance(body, dict):
-            raise OPENSEARCH_MALFORMED.refused(query=name)
+            raise malformed(name)
         return queries[name](body)
 
     def _constant(self, body: Mapping[str, Any], *, to: bool) -> Scores:
@@ -208,7 +198,7 @@ class Dsl:
             _only(about, ("query",), "match")
             question = about.get("query")
         if not isinstance(question, str):
-            raise OPENSEARCH_MALFORMED.refused(query="match")
+            raise malformed("match")
         texts = {each.id: each.values.get(field, []) for each in self.documents}
         return ranked(question, {key: list(map(str, held)) for key, held in texts.items()})
 
@@ -219,7 +209,7 @@ class Dsl:
     def _terms(self, body: Mapping[str, Any]) -> Scores:
         field, about = _of_field(body, "terms")
         if not isinstance(about, list):
-            raise OPENSEARCH_MALFORMED.refused(query="terms")
+            raise malformed("terms")
         return self._among(field, about)
 
     def _among(self, field: str, wanted: Sequence[Any]) -> Scores:
@@ -233,7 +223,7 @@ class Dsl:
             try:
                 return float(value)
             except (TypeError, ValueError):
-                raise OPENSEARCH_FIELD.refused(field=field, type=about["type"]) from None
+                raise unfit(field, "it is of numbers") from None
         if about.get("type") == "boolean":
             return value in (True, "true")
         return str(value).lower() if isinstance(value, bool) else str(value)
@@ -251,7 +241,7 @@ class Dsl:
     def _range(self, body: Mapping[str, Any]) -> Scores:
         field, about = _of_field(body, "range")
         if not isinstance(about, dict):
-            raise OPENSEARCH_MALFORMED.refused(query="range")
+            raise malformed("range")
         _only(about, tuple(_RANGES), "range")
         bounds = [(_RANGES[name], self._alike(field, value)) for name, value in about.items()]
         return self._where(field, lambda held: all(holds(held, value) for holds, value in bounds))
@@ -278,7 +268,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _of_field(body: Mapping[str, Any], query: str) -> tuple[str, Any]:
     if len(body) != 1:
-        raise OPENSEARCH_MALFORMED.refused(query=query)
+        raise malformed(query)
     [(field, about)] = body.items()
     return field, about
 
@@ -288,14 +278,14 @@ def _value(about: Any, query: str) -> Any:
         return about
     _only(about, ("value",), query)
     if "value" not in about:
-        raise OPENSEARCH_MALFORMED.refused(query=query)
+        raise malformed(query)
     return about["value"]
 
 
 def _only(body: Mapping[str, Any], known: Sequence[str], query: str) -> None:
     for key in body:
         if key not in known:
-            raise OPENSEARCH_KEY.refused(query=query, key=key)
+            raise malformed(query, f"does not support [{key}]")
 
 
 # A search's body, and its answer in OpenSearch's form.
@@ -306,12 +296,12 @@ _KNOWN = {"_source", "from", "query", "size"}
 def searched(body: Any, index: str, dsl: Dsl) -> dict[str, Any]:
     """Raises Refused for a body that OpenSearch refuses."""
     if not isinstance(body, dict):
-        raise OPENSEARCH_MALFORMED.refused(query="search")
+        raise malformed("search")
     for key in body.keys() - _KNOWN:
-        raise OPENSEARCH_KEY.refused(query="search", key=key)
+        raise malformed("search", f"does not support [{key}]")
     start, size = body.get("from", 0), body.get("size", 10)
-    if start + size > OPENSEARCH_WINDOW.value:
-        raise OPENSEARCH_WINDOW.refused(given=start + size)
+    if start + size > MOST_HITS:
+        raise Refused(400, "illegal_argument_exception", f"more than {MOST_HITS} hits")
     scores = dsl.scores(body.get("query", {"match_all": {}}))
     sources = {each.id: each.source for each in dsl.documents}
     best = sorted(scores, key=lambda key: -scores[key])
@@ -346,4 +336,4 @@ def _source(source: Mapping[str, Any], wanted: Any) -> Mapping[str, Any]:
         case {"excludes": [*excluded]}:
             return {name: value for name, value in source.items() if name not in excluded}
         case _:
-            raise OPENSEARCH_MALFORMED.refused(query="_source")
+            raise malformed("_source")
