@@ -75,19 +75,3 @@ def test_readings_request_every_line_and_merge_visible_ones_across_pages() -> No
 
     assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 1.0, T[1]: 2.0})]
     assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
-
-
-def test_metric_that_cloudwatch_cannot_compute_says_so_in_its_own_line() -> None:
-    widget = a_widget(
-        [{"id": "band", "expression": "BAND(hits)", "label": "band"}],
-        ["S", "Hits", "service", "ask", {"id": "hits", "label": "hits"}],
-    )
-    refused = {"StatusCode": "InternalError", "Messages": [{"Code": "C", "Value": "no band"}]}
-    aws = CloudWatch(
-        {"band": [a_series("band") | refused], "hits": [a_series("hits", (T[0], 1.0))]}
-    )
-
-    band, hits = Readings(aws, T[0], T[3]).of(widget)
-
-    assert band == Reading("band", {}, "no band")
-    assert hits == Reading("hits", {T[0]: 1.0})

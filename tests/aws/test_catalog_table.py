@@ -244,16 +244,6 @@ def test_write_to_a_full_catalog_raises_catalog_full_at_once(
     assert pauses == []
 
 
-def test_unmet_condition_is_raised_without_a_retry(client: Any, pauses: list[int]) -> None:
-    with Stubber(client) as stub:
-        cancel(stub, "ConditionalCheckFailed", "TransactionConflict")
-
-        with pytest.raises(client.exceptions.TransactionCanceledException):
-            transact(client, PUT, PUT)
-
-    assert pauses == []
-
-
 def test_documents_whose_writers_meet_are_all_kept(dynamodb: Any, pauses: list[int]) -> None:
     """A conflict is nobody's change: no RecordChanged, and none is left out of many."""
     documents = DynamoDocuments(client=dynamodb, table=CATALOG_TABLE)

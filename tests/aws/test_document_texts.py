@@ -1,6 +1,5 @@
 """The texts of documents in S3, as moto has it."""
 
-import gzip
 from dataclasses import replace
 from typing import Any
 
@@ -35,10 +34,6 @@ def test_a_text_comes_back_as_it_was_put_with_its_places(texts: S3DocumentTexts,
         "application/json",
     ]
     assert heads[1]["ContentEncoding"] == "gzip"
-
-
-def test_missing_text_has_no_places(texts: S3DocumentTexts) -> None:
-    assert (texts.text(NAME), texts.get(NAME)) == (None, None)
 
 
 def test_stored_text_always_has_its_place_map(
@@ -81,13 +76,3 @@ def test_texts_are_removed_with_their_places_and_no_other(texts: S3DocumentTexts
         listed = s3.list_objects_v2(Bucket=BUCKET)["Contents"]
         assert [each["Key"] for each in listed] == [stays.key, stays.places_key]
     texts.remove([])
-
-
-def test_invalid_place_map_object_is_reported(texts: S3DocumentTexts, s3: Any) -> None:
-    cut_off = gzip.compress(b'{"text": "a"}' * 9)[:-9]
-    nothing_in_it = gzip.compress(b'{"text": "a"}')
-    for body in (b"", b"no gzip", gzip.compress(b"no json"), cut_off, nothing_in_it):
-        s3.put_object(Bucket=BUCKET, Key=NAME.places_key, Body=body)
-
-        with pytest.raises(ValueError, match=r"place map|Invalid JSON|Field required"):
-            texts.get(NAME)

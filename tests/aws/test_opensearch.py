@@ -188,17 +188,6 @@ def test_filter_that_the_index_cannot_compare_is_refused_unsent(
     assert embeddings.asked == []
 
 
-def test_bare_text_is_not_a_list_and_more_passages_are_requested(
-    collection: Collection,
-) -> None:
-    bare = [_document(f"bare {n}", (1.0, 0.0), {"groups": "staff"}) for n in range(5)]
-    listed = _document("listed", (0.0, 1.0), {"groups": ["staff", "board"]})
-    collection.fill("docs", creation(dimensions=2), [*bare, listed])
-
-    assert _texts(collection, Lists("groups", "staff"), 2) == ["listed"]
-    assert len(_texts(collection, Has("groups", "staff"), 10)) == 6
-
-
 @pytest.mark.parametrize(
     ("shards", "message"),
     [

@@ -26,7 +26,7 @@ from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-from stackroom.search.wrappers import Paced, Reranked, TokenBucket
+from stackroom.search.wrappers import Paced, Reranked
 from stackroom_cli.sites.site_services import SiteUseCases
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
@@ -169,25 +169,6 @@ def test_presence_of_documents_is_checked_in_the_index_itself(
     assert made.documents_at_once("KB00000001") == AT_ONCE
 
 
-@pytest.mark.parametrize("member", [{}, {"type": "MANAGED", "index": INDEX}])
-def test_knowledge_base_without_our_index_checks_fewer_documents_at_once(
-    member: dict[str, str],
-) -> None:
-    made = use_cases(PollerSettings, member, KB_DOCS_OWNER="123456789012")
-
-    assert isinstance(found_in(made.knowledge_base("KB00000001")), BedrockKnowledgeBase)
-    assert made.documents_at_once("KB00000001") == 5
-
-
-def test_knowledge_bases_share_the_vectors_of_questions() -> None:
-    members = [{"knowledge_base_id": f"KB{each}", "index": INDEX} for each in (1, 2)]
-    made = use_cases(RetrieveSettings, *members, RETRIEVE_VIA="s3vectors")
-
-    one, other = map(found_in, made.retrieval.pool.values())
-
-    assert vars(one)["_embeddings"] is vars(other)["_embeddings"]
-
-
 def test_guardrail_applies_to_searches_for_people_and_not_to_the_poller() -> None:
     """Over an index, too, both there and where it falls back to."""
     guardrail = Guardrail(id="gr123", version="2")
@@ -201,17 +182,6 @@ def test_guardrail_applies_to_searches_for_people_and_not_to_the_poller() -> Non
     assert by_retrieve == [guardrail, guardrail, None]
     assert directly["_lets_through"].__self__.guardrail == guardrail
     assert vars(found_in(directly["_fallback"]))["_guardrail"] == guardrail
-
-
-def test_answer_writer_has_a_client_and_guardrail_of_its_own() -> None:
-    made = use_cases(Answers, **GUARDED)
-
-    answering = made.answering
-
-    assert answering.retrieval is made.retrieval
-    writer = vars(answering.writer)
-    assert writer["client"] == "writing"
-    assert writer["guardrail"] == Guardrail(id="gr123", version="2")
 
 
 @pytest.mark.parametrize(
@@ -254,20 +224,3 @@ def test_searches_for_users_are_paced_and_the_pollers_are_not(
     alone = found(PollerSettings, **variables, **of_managed)
     assert not isinstance(alone, Paced)
     assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
-
-
-def test_knowledge_bases_of_one_rate_share_a_bucket() -> None:
-    members = [
-        {"knowledge_base_id": each, "type": kind}
-        for each, kind in (("KB1", "BEDROCK"), ("KB2", "BEDROCK"), ("KB3", "MANAGED"))
-    ]
-    made = use_cases(RetrieveSettings, *members)
-
-    def bucket(knowledge_base_id: str) -> TokenBucket:
-        found = made.knowledge_base(knowledge_base_id)
-        assert isinstance(found, Paced)
-        return found.bucket
-
-    assert bucket("KB1") is bucket("KB2")
-    assert (bucket("KB1").operation, bucket("KB1").per_second) == ("Retrieve", 20)
-    assert (bucket("KB3").operation, bucket("KB3").per_second) == ("Retrieve of KB3", 10)

@@ -131,17 +131,6 @@ def test_one_query_asks_for_meaning_and_words_behind_the_filter(
     )
 
 
-def test_index_is_searched_by_meaning_only_where_asked(made: Made, s3vectors: Stubber) -> None:
-    asked = expected(**BY_MEANING, returnDistance=True)
-    s3vectors.add_response("query_vectors", answer(a_vector(distance=0.4)), asked)
-
-    retrieved = made(Search.SEMANTIC).retrieve("annual leave", ALICE, 5)
-
-    [passage] = retrieved.passages
-    assert retrieved.search is Search.SEMANTIC
-    assert (passage.score, passage.similarity) == (0.6, 0.6)
-
-
 def test_vector_without_object_is_identified_by_custom_id_or_data_source(
     made: Made, s3vectors: Stubber
 ) -> None:

@@ -8,8 +8,7 @@ from botocore.stub import Stubber
 
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.aws.s3vectors.vector_passages import VectorReading
-from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
-from stackroom.model.filters import Compares, Comparison
+from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.passages import Passage, Search
 from tests.fakes.embeddings import BY_MEANING, FakeEmbeddings
 from tests.fakes.search_index import INDEX, an_index
@@ -125,19 +124,6 @@ def test_a_euclidean_distance_makes_a_score_and_no_similarity(
     assert (passage.score, passage.similarity) == (score, None)
 
 
-def test_refused_index_is_unavailable_and_inexpressible_filter_is_refused(
-    made: Made, stubber: Stubber, embeddings: FakeEmbeddings
-) -> None:
-    for operation in ("get_index", "query_vectors", "get_index"):
-        stubber.add_client_error(operation, "AccessDeniedException", "no", 403)
-
-    with pytest.raises(SearchRefused, match="a filter with"):
-        made().retrieve("pump", Compares("a", Comparison.GREATER, "b"), 5)
-    assert embeddings.asked == []
-    with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AccessDenied"):
-        made().retrieve("pump", None, 5)
-
-
 class Answering:
     """Whatever it is told to answer, which botocore's model would not let through."""
 
@@ -176,10 +162,3 @@ def searched(answering: Answering) -> S3VectorsKnowledgeBase:
 def test_incomplete_or_malformed_answer_is_unavailable(answer: Any) -> None:
     with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AnswerNotUnderstood"):
         searched(Answering(answer)).retrieve("pump", None, 5)
-
-
-def test_an_answer_that_never_ends_is_given_up() -> None:
-    endless = Answering(an_answer(pump(), nextToken="again"))
-
-    with pytest.raises(KnowledgeBaseUnavailable, match="more than 100 pages"):
-        searched(endless).retrieve("pump", None, 5)

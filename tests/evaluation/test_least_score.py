@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stackroom_evaluation.least_score import BestScores, calibrate, confidence_interval
+from stackroom_evaluation.least_score import BestScores, calibrate
 from stackroom_evaluation.question_file import EvaluationError, KnownQuestion
 from tests.evaluation.answering import answer, passage
 
@@ -16,13 +16,6 @@ def test_least_score_empties_what_it_can_at_the_allowed_loss() -> None:
 
     assert found.least == pytest.approx(0.45)
     assert (found.lost, found.emptied) == (1, 3)
-
-
-def test_share_of_few_has_a_wide_confidence_interval() -> None:
-    low, high = confidence_interval(8, 8)
-    assert (round(low, 2), high) == (0.68, 1.0)
-    low, high = confidence_interval(0, 32)
-    assert (low, round(high, 2)) == (0.0, 0.11)
 
 
 QUESTIONS = [

@@ -8,7 +8,6 @@ from stackroom_cli import evaluation_output
 from stackroom_cli.output import TerminalConsole
 from stackroom_evaluation.comparing import compare, compare_with_plain
 from stackroom_evaluation.evaluation import Evaluation
-from stackroom_evaluation.judging import Shown
 from stackroom_evaluation.least_score import BestScores
 from stackroom_evaluation.question_file import KnownQuestion
 from tests.evaluation.answering import evaluated, passage
@@ -54,20 +53,6 @@ def test_each_miss_is_printed_with_the_passages_shown_instead() -> None:
     assert "noise with 1 question" in text
     assert 'on AWS:  make deploy ARGS="-c retrieve_least_score=0.35"' in text
     assert "at each start stackroom up --least-score 0.35" in " ".join(text.split())
-
-
-def test_figures_of_plain_retrieve_are_printed_next_to_the_tools() -> None:
-    questions = {
-        KnownQuestion(question=f"{each}?", file="a.md"): [passage("One.", "a.md")]
-        for each in range(6)
-    }
-    run = evaluated(questions)
-    worse = run.with_plain_ranks(lambda _question, _count: [Shown(text="Two.", file="b.md")])
-    same = run.with_plain_ranks(lambda _question, _count: [Shown(text="One.", file="a.md")])
-
-    assert "of 6  plain Retrieve 0.0%, significant\n" in printed(worse)
-    assert printed(same).count("of 6  plain Retrieve 100.0%, the same\n") == 4
-    assert "plain Retrieve" not in printed(run)
 
 
 def test_control_characters_of_others_are_escaped() -> None:

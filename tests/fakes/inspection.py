@@ -127,9 +127,6 @@ class FakeInspectionResults(Disturbed):
 class FakeInspectionRequests:
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.failure: Exception | None = None
 
     def ask(self, key: str) -> None:
-        if self.failure is not None:
-            raise self.failure
         self.asked.append(key)

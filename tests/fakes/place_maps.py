@@ -1,6 +1,5 @@
 """Place maps in memory: a document's places, found by exact text."""
 
-from stackroom.errors import StackroomError
 from stackroom.model.keys import TextName
 from stackroom.model.passages import Place
 
@@ -18,12 +17,11 @@ class FakePlaces:
 
 
 class FakePlaceMaps:
-    """A `PlaceMaps` that counts its reads and can be told to fail."""
+    """A `PlaceMaps` that notes its reads."""
 
-    def __init__(self, *, failure: StackroomError | None = None) -> None:
+    def __init__(self) -> None:
         self.maps: dict[str, FakePlaces] = {}
         self.reads: list[str] = []
-        self.failure = failure
 
     def put(self, document_id: str, pages: list[str]) -> None:
         self._put(document_id, {Place(page=number): text for number, text in enumerate(pages, 1)})
@@ -42,6 +40,4 @@ class FakePlaceMaps:
 
     def get(self, name: TextName) -> FakePlaces | None:
         self.reads.append(name.document_id)
-        if self.failure is not None:
-            raise self.failure
         return self.maps.get(name.document_id)

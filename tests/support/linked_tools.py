@@ -50,7 +50,6 @@ class KnowledgeBases:
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
     staying: AllStaying = field(default_factory=AllStaying)
     budget: Budget = field(default_factory=Budget)
-    least_of_handbook: float | None = None
     lines: list[Access] = field(default_factory=list)
     on_search: Callable[[], None] = lambda: None
 
@@ -65,12 +64,10 @@ class KnowledgeBases:
         shared = LinkedKnowledgeBase(
             knowledge_base_id="HANDBOOK01",
             knowledge_base=self.handbook,
-            min_score=self.least_of_handbook,
             groups_in="allowed_groups",
         )
-        least = 0.7 if self.least_of_handbook is None else self.least_of_handbook
         available = AvailableKnowledgeBase(
-            id="HANDBOOK01", name="Handbook", description="Rules", least_score=least
+            id="HANDBOOK01", name="Handbook", description="Rules", least_score=0.7
         )
         return Asking(
             available=AvailableKnowledgeBases(catalogs=self.catalogs, shared=(available,)),

@@ -228,18 +228,6 @@ def test_a_line_that_looks_like_the_tools_is_quoted(line: str) -> None:
     assert quoted(f"Yes.\n{line}\nNo.") == f"Yes.\n> {line}\nNo."
 
 
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("a\u202egpj.exe\u202c", "agpj.exe"),
-        ("zero\u200bwidth\ufeff and \u2066isolate\u2069", "zerowidth and isolate"),
-        ("one\r\ntwo\u2028three\x85four", "one\ntwo\nthree\nfour"),
-    ],
-)
-def test_characters_that_hide_or_reverse_text_are_removed(text: str, seen: str) -> None:
-    assert cleaned(text) == seen
-
-
 def test_a_long_line_takes_no_long_time() -> None:
     for line in ("1. " + "(page " * 20_000, "[1] " * 20_000 + "x", "*" * 50_000, "." * 50_000):
         assert quoted(cleaned(line)) is not None

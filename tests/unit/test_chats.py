@@ -8,7 +8,7 @@ from stackroom.errors import (
     StoreUnavailable,
 )
 from stackroom_agents.user_agents.agent_repositories import Brief, Listener
-from stackroom_agents.user_agents.agent_run import AgentRun, ToolStep
+from stackroom_agents.user_agents.agent_run import AgentRun
 from stackroom_agents.user_agents.chats import NewTitle, title_of
 from stackroom_agents.user_agents.run_bounds import MOST_MEMORY
 from stackroom_agents.user_agents.runs import NEW, NewRun
@@ -202,23 +202,6 @@ def test_agent_is_removed_with_conversations_even_after_a_failed_try(
 )
 def test_a_title_is_how_the_first_question_begins(message: str, title: str) -> None:
     assert title_of(message) == title
-
-
-def test_passage_keeps_its_number_in_a_run_and_the_model_gets_it(office: Office) -> None:
-    office.bases.pool.put("30 days", filename="leave.pdf", score=0.9)
-    told: list[object] = []
-
-    def play(brief: Brief, listener: Listener) -> None:
-        for query in ("leave", "days"):
-            found = listener.call(brief.tools[0], {"query": query})
-            told.extend(each["metadata"]["citation"] for each in found["results"])
-        listener.end_turn(turn("Thirty [1].", is_last=True))
-
-    run = office.carried_out(play)
-
-    found = [step for step in run.steps if isinstance(step, ToolStep)]
-    assert told == [1, 1]
-    assert [each.number for step in found for each in step.passages] == [1, 1]
 
 
 def test_a_test_is_in_no_list_and_found_as_the_last_one(office: Office) -> None:

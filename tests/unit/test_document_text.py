@@ -53,12 +53,6 @@ def test_title_of_a_file_is_in_its_first_context_line() -> None:
     assert lines_of(text) == ["⟦scan-17 · House rules⟧", "⟦scan-17⟧"]
 
 
-def test_title_with_a_date_or_number_is_in_no_context_line() -> None:
-    text = text_of([Page(1, "One.", title="Form 10-Q filed 10/24/2022")], "2023 Q1.pdf")
-
-    assert lines_of(text) == ["⟦2023 Q1⟧"]
-
-
 @pytest.mark.parametrize(
     ("body", "filename", "markdown"),
     [

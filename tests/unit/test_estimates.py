@@ -140,21 +140,6 @@ def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
     assert late.documents[0].remaining(speed=1) == "longer than usual: 2h so far"
 
 
-def test_settled_document_has_no_estimate(pipeline: Pipeline) -> None:
-    pipeline.index()
-    pipeline.drop("alice/research/a.exe")
-
-    seen = estimated(pipeline)
-
-    assert [each.stage for each in seen.documents] == [
-        DocumentStage.FAILED,
-        DocumentStage.SEARCHABLE,
-    ]
-    assert {each.eta_seconds for each in seen.documents} == {None}
-    assert (seen.eta_seconds, seen.queue_position) == (0, None)
-    assert seen.catalog.status is CatalogStatus.READY
-
-
 def ingested(pipeline: Pipeline, *, files: int, size: int, seconds: float) -> CatalogEstimate:
     """Return the estimate for files in progress, which then took this long."""
     for number in range(files):
@@ -177,19 +162,6 @@ def test_file_after_a_burst_gets_an_estimate_of_its_own() -> None:
     assert burst.eta_seconds is not None
     assert 8 <= one.eta_seconds <= 16
     assert 90 <= burst.eta_seconds <= 120
-
-
-def test_work_is_late_only_once_nothing_has_been_done_for_as_long(pipeline: Pipeline) -> None:
-    pipeline.work()
-    pipeline.clock.pass_by(1000)
-    catalog = pipeline.catalogs.kept[CATALOG]
-    done_just_now = catalog.model_copy(update={"indexed_at": pipeline.clock()})
-
-    late = estimated(pipeline).documents[0]
-    at_work = pipeline.estimates.of(done_just_now).documents[0]
-
-    assert (late.is_late, late.eta_seconds) == (True, None)
-    assert (at_work.is_late, at_work.eta_seconds) == (False, JOB)
 
 
 LARGE_ID = "cat-alice-1"

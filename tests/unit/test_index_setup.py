@@ -84,21 +84,6 @@ def test_the_error_is_raised_when_the_time_is_up() -> None:
     assert indexes.errors == []
 
 
-def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
-    indexes = FakeSearchIndexes(is_enhanced=False)
-    enhance = indexes.enhance
-    asked: list[str] = []
-
-    def enhance_late(index: str) -> None:
-        asked.append(index)
-        if len(asked) > 1:
-            enhance(index)
-
-    indexes.enhance = enhance_late  # type: ignore[method-assign]
-
-    assert prepare(indexes).readiness is Readiness.BUILDING
-
-
 @pytest.mark.parametrize(
     "error", [StoreUnavailable("GetIndex", "503"), ServiceRefused("GetIndex", "AccessDenied")]
 )

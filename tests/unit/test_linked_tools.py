@@ -77,23 +77,6 @@ def test_passages_are_left_out_only_by_a_min_score_that_was_set(
 
 
 @pytest.mark.parametrize(
-    ("operators", "users", "shown"),
-    [(None, 0.7, [0.8, 0.2]), (0.25, 0.25, [0.8]), (0.25, 0.1, [0.8]), (0.1, 0.7, [0.8])],
-)
-def test_shared_knowledge_base_keeps_the_operators_min_score(
-    bases: KnowledgeBases, operators: float | None, users: float, shown: list[float]
-) -> None:
-    bases.least_of_handbook = operators
-    for score in (0.8, 0.2):
-        hold(bases, f"leave {score}", score, "hr")
-    hr = Caller("alice", ("hr",))
-
-    answer = bases.ask({"query": "leave"}, "HANDBOOK01", hr, default_min_score=users)
-
-    assert [each["similarity"] for each in answer["results"]] == shown
-
-
-@pytest.mark.parametrize(
     ("given", "count", "told"),
     [
         ({"topK": 50}, 20, "topK was 50; allowed: 1 to 20; 20 was used"),

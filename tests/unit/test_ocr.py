@@ -8,7 +8,7 @@ import pytest
 from stackroom.errors import Illegible, ServiceRefused, StoreUnavailable
 from stackroom.text.extraction import Page, PageGap
 from stackroom.text.gaps import gaps_of
-from stackroom.text.ocr import MOST_PAGES, PageOcr
+from stackroom.text.ocr import PageOcr
 from stackroom.text.text_lines import TextLine
 
 COVER = Page(1, "Lease Agreement")
@@ -131,19 +131,6 @@ def test_ocr_that_fails_throughout_is_not_asked_again_and_fails_no_file(error: E
     assert scanner.asked == [2, 3, 4, 5]
     assert gaps_of(pages) == ("10 of 11 pages have no readable text, since OCR failed: 2-11",)
     assert scanner.counted == [(0, 10)]
-
-
-def test_pages_beyond_the_most_stay_gaps() -> None:
-    count = MOST_PAGES + 3
-    numbers = range(1, count + 1)
-    scanner = Scanner([*map(scan, numbers)], seen=dict.fromkeys(numbers, "text"))
-
-    pages = scanner.read()
-
-    assert len(scanner.asked) == MOST_PAGES
-    assert gaps_of(pages) == (
-        "3 of 203 pages have no readable text, and OCR reads no more pages of one file: 201-203",
-    )
 
 
 def test_ocr_ends_in_time_and_says_which_pages_are_left() -> None:

@@ -11,18 +11,14 @@ import pytest
 from stackroom.catalogs import overview
 from stackroom.catalogs.metering import MonthPage
 from stackroom.catalogs.overview import (
-    ALARMS,
     COST,
     DISCREPANCIES,
-    RECENT,
-    SIGNALS,
     Backlogs,
     Board,
     Graph,
     Operations,
     Pool,
     Reading,
-    Signal,
 )
 from stackroom.errors import FiguresNotRead, StoreUnavailable
 from stackroom.model.records import SERVICE_FAILURE, Catalog, Document, DocumentStatus, Receipt
@@ -207,26 +203,6 @@ def test_operations_read_only_what_the_page_shows_and_count_the_rest(
     assert seen is not None
     assert len(listed.read) == 6  # of the two that have most
     assert (seen.failed_documents, seen.unexplained) == (10, 4)
-
-
-def test_figures_are_of_today_of_the_board_and_of_15_minutes() -> None:
-    boards = Boards()
-
-    figures = operations(boards=boards).overview().figures
-
-    assert figures is not None
-    midnight = NOON.replace(hour=0)
-    assert boards.asked == [
-        (NOON - RECENT, (ALARMS, *SIGNALS)),
-        (None, (DISCREPANCIES,)),
-        (midnight, (COST,)),
-    ]
-    assert figures.dollars_today == 3.0
-    assert figures.discrepancies == (("orphan", 3.0),)
-    assert figures.signals == (
-        Signal(name="Ask", done=3.0, failed=1.0, seconds=0.5),
-        Signal(name="Chat", done=0, failed=0, seconds=None),
-    )
 
 
 def test_metrics_are_read_once_a_minute_however_often_the_page_is_open() -> None:

@@ -60,14 +60,6 @@ def test_passage_is_found_by_its_letters_and_digits_alone(passage: str) -> None:
     assert mapped(TRAVEL, LEAVE, PAGER).place_of(passage).page == 2
 
 
-def test_passage_that_may_be_on_several_pages_has_no_page() -> None:
-    place_map = mapped(f"Contents {TRAVEL}", TRAVEL, LEAVE)
-
-    pages = (place_map.place_of(TRAVEL).page, place_map.place_of("Contents " + TRAVEL).page)
-
-    assert pages == (None, 1)
-
-
 HANDBOOK = f"""
 For everybody in the house, whoever they are and wherever they work.
 
@@ -130,14 +122,6 @@ def test_passage_repeated_on_each_page_is_placed_by_its_context_line() -> None:
 )
 def test_half_a_context_line_tells_the_page_as_far_as_it_goes(line: str, page: int | None) -> None:
     assert FORM.places.place_of(f"{line}\n{TRAVEL}").page == page
-
-
-def test_repeated_passage_is_in_the_section_of_its_context_line() -> None:
-    body = f"# Travel\n\n{LEAVE}\n\n# Leave\n\n{LEAVE}\n\n# On call\n\n{LEAVE}\n"
-    text = text_of(read_pages(body.encode(), "a.md"), "a.md")
-
-    assert text.places.place_of(f"⟦a.md · Leave⟧\n{LEAVE}").section == "Leave"
-    assert text.places.place_of(LEAVE).section is None
 
 
 def test_passage_that_repeats_for_ever_takes_a_moment_and_has_no_place() -> None:

@@ -5,18 +5,9 @@ import re
 import pytest
 
 from stackroom.errors import RecordChanged
-from stackroom.model.records import DataSource, DataSourceType, PoolMember
+from stackroom.model.records import DataSource, DataSourceType
 from stackroom.runs.placement import catalog_named_in, data_source_name, is_named_after
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
-
-
-def a_pool(size: int) -> Pipeline:
-    return Pipeline(
-        pool=tuple(
-            PoolMember(knowledge_base_id=f"KB{each}", data_source_id=f"SHARED{each}")
-            for each in range(1, size + 1)
-        )
-    )
 
 
 def place(pipeline: Pipeline, key: str = KEY) -> DataSource:
@@ -85,17 +76,6 @@ def test_existing_data_sources_are_adopted_after_tables_are_lost(pipeline: Pipel
 
 
 # Where there is no room
-
-
-def test_next_base_is_used_where_foreign_data_sources_take_the_room() -> None:
-    pipeline = a_pool(2)
-    for number in range(5):
-        make(pipeline, f"stranger-{number}")
-
-    placed = place(pipeline)
-
-    assert (placed.knowledge_base_id, placed.is_shared) == ("KB2", False)
-    assert pipeline.slots.holders("KB1") == frozenset()
 
 
 def test_catalogs_share_a_data_source_without_asking_bedrock_when_full(pipeline: Pipeline) -> None:

@@ -151,19 +151,6 @@ def test_spending_is_read_once_a_minute(desk: Desk) -> None:
     assert desk.search() != "LimitExceeded"
 
 
-def test_spending_near_the_cap_is_noted(desk: Desk) -> None:
-    desk.caps.keep("alice", Caps(dollars=Decimal("0.025")))
-    desk.usage.add("alice", "cat-1", SPENT, at=desk.clock())
-    for _ in range(2):
-        desk.search()
-        desk.clock.pass_by(61)
-
-    [(key, noted)] = desk.caps.noted.items()
-
-    assert key == ("alice", "2026-02", "dollars", 80)
-    assert (noted.used, noted.limit) == (Decimal("0.02"), Decimal("0.025"))
-
-
 @pytest.mark.parametrize(
     ("is_cached", "tokens"),
     [(None, 2 * 6), (False, 6), (True, 0)],

@@ -33,13 +33,6 @@ def texts(evidence: Ranking) -> list[str]:
     return [each.text for each in evidence.passages]
 
 
-@pytest.mark.parametrize(("similarity", "score"), [(-0.2, 0), (1.000001, 1)])
-def test_a_score_is_never_out_of_bounds(similarity: float, score: float) -> None:
-    [found] = weigh(reply(passage("pump greased", similarity))).passages
-
-    assert found.score == score
-
-
 def relevance(question: str, *found: Passage) -> Relevance | None:
     return relevance_of(question, found)
 

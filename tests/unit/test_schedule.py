@@ -1,6 +1,5 @@
 """Durations of work, turns in the queue, and grants that are given out once."""
 
-import math
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -35,12 +34,6 @@ def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:
 
     assert known(2 * MEGABYTE) == pytest.approx(124.0)
     assert known(100) == 4.0
-
-
-def test_file_far_larger_than_any_measured_has_no_estimate() -> None:
-    assert after((100, 4.0))(MEGABYTE) == math.inf
-    assert after((100_000, 10.0))(2 * MEGABYTE) < math.inf
-    assert after((100_000, 10.0))(3 * MEGABYTE) == math.inf
 
 
 MINUTE = timedelta(seconds=60)

@@ -5,7 +5,6 @@ import pytest
 from stackroom.text.extraction.tables import ABOVE, BESIDE, table_lines
 
 VENDORS = [["vendor", "days", "region"], *([f"Vendor {n}", str(n), "South"] for n in range(1, 41))]
-VENDOR_1 = "vendor: Vendor 1; days: 1; region: South"
 PAIRS = [[f"Place {n}", f"Town {n}"] for n in range(40)]
 
 
@@ -21,16 +20,6 @@ def test_each_row_of_a_long_table_names_its_columns() -> None:
     assert len(lines) == 41
     assert lines[6] == "vendor: Vendor 7; days: 7; region: South"
     assert lines[-1] == "vendor: Vendor 41; region: North; late"
-
-
-def test_each_line_of_a_wide_row_begins_with_what_the_row_is_about() -> None:
-    names = ["plant", *(f"measure {n}" for n in range(60))]
-
-    lines = table_lines([names, ["Kiel", *map(str, range(60))], ["Lima", "7"]]).split("\n")
-
-    assert all(line.startswith("plant: ") and len(line) <= 300 for line in lines)
-    assert sum(line.count("measure") for line in lines) == 61
-    assert lines[-1] == "plant: Lima; measure 0: 7"
 
 
 @pytest.mark.parametrize(
@@ -69,18 +58,6 @@ def test_two_rows_of_names_are_one_header(
 
     assert len(lines) == 40
     assert lines[3].endswith(f"; {last}: {AMOUNTS[3][-1]}")
-
-
-def test_names_that_come_again_below_others_are_of_two_kinds() -> None:
-    names = [["", "Sender", "", "Receiver", ""], ["No", "name", "town", "name", "town"]]
-    rows = [[f"N{n}", f"Ann {n}", f"Kiel {n % 9}", f"Bob {n}", f"Lima {n}"] for n in range(40)]
-
-    lines = table_lines([*names, *rows]).split("\n")
-
-    assert lines[7] == (
-        "No: N7; Sender name: Ann 7; Sender town: Kiel 7; Receiver name: Bob 7;"
-        " Receiver town: Lima 7"
-    )
 
 
 WORDS = [[f"Plant {n}", *(f"{each} street {n}" for each in "abcd")] for n in range(40)]
@@ -140,14 +117,6 @@ def test_cell_that_spans_columns_has_the_name_of_none_of_them_alone(
     assert table_lines([VENDORS[0], row, *VENDORS[1:]], headers=1).split("\n")[0] == line
 
 
-@pytest.mark.parametrize("headers", [None, 2])
-def test_title_and_note_above_the_names_are_in_no_name(headers: int | None) -> None:
-    for title in (["Prices", BESIDE, BESIDE], ["Note:", "without tax", BESIDE]):
-        lines = table_lines([title, *VENDORS], headers=headers).split("\n")
-
-        assert lines[1] == VENDOR_1
-
-
 def test_cell_that_spans_rows_is_repeated_in_each_row() -> None:
     rows = [[f"Region {n}" if n % 4 == 0 else ABOVE, f"Plant {n}", str(n)] for n in range(20)]
 
@@ -156,42 +125,6 @@ def test_cell_that_spans_rows_is_repeated_in_each_row() -> None:
     assert named[6] == "Region: Region 4; Plant: Plant 6; Stock: 6"
     words = [[*row[:2], "open" if at % 2 else "shut"] for at, row in enumerate(rows)]
     assert table_lines(words).startswith("Region 0\tPlant 0\tshut\nRegion 0\tPlant 1\topen\n")
-
-
-PEOPLE = ["Ann", "Bob", "Cid", "Dora", "Eve", "Fred", "Gus", "Hal", "Ian", "Joe"]
-
-
-def test_two_columns_of_words_have_no_names_unless_the_first_row_differs() -> None:
-    regions = [[each, "North" if at % 2 else "South"] for at, each in enumerate(PEOPLE)] * 2
-    meanings = [[each, f"What {each} means, at length"] for each in PEOPLE * 2]
-
-    assert table_lines(regions).startswith("Ann\tSouth\nBob\tNorth\n")
-    assert table_lines([["Name", "Region"], *regions]).startswith("Name: Ann; Region: South\n")
-    assert table_lines([["Term", "Meaning"], *meanings]).startswith("Term: Ann; Meaning: What Ann")
-    towns = [
-        [f"Z{n}", f"{town} on the river" if n < 15 else town] for n, (_, town) in enumerate(PAIRS)
-    ]
-    assert table_lines([["Zoe", "Rome"], *towns]).startswith("Zoe\tRome\n")
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        ["2021", "2022", "2023"],
-        ["2026-01-01", "2026-01-02", "2026-01-03"],
-        ["Plant", *map(str, range(24))],
-        ["No", "Name", "Town"],
-        ["Name", "", "Town", "Post"],
-    ],
-    ids=["years", "days", "hours", "number", "blank"],
-)
-def test_numbers_and_blanks_may_be_among_the_names(header: list[str]) -> None:
-    text = table_lines(
-        [header, *([f"{n + at}5{'m' * at}" for at in range(len(header))] for n in range(40))]
-    )
-
-    assert f"{header[0]}: 35; " in text
-    assert f"{header[-1]}: {len(header) + 2}5" in text
 
 
 @pytest.mark.parametrize(

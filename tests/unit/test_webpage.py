@@ -183,31 +183,6 @@ def test_cells_that_span_others_stay_in_their_columns() -> None:
     ]
 
 
-def test_name_over_several_columns_is_in_that_of_each_above_words() -> None:
-    rows = "".join(f"<tr><td>P{each}<td>Kiel {each}<td>Land {each}" for each in range(30))
-
-    text = page_of(
-        f"<table><tr><td rowspan=2>Plant<td colspan=2>Address<tr><td>town<td>land{rows}</table>"
-    ).text
-    one = page_of(f"<table><tr><th>Plant<th colspan=2>Address{rows}</table>").text
-
-    assert text.startswith("Plant: P0; Address town: Kiel 0; Address land: Land 0\n")
-    assert one.startswith("Plant: P0; Address: Kiel 0; Address: Land 0\n")
-
-
-def test_a_name_of_several_rows_stands_in_each_and_names_no_column() -> None:
-    rows = "".join(f"<tr><td>Clause {each} of the rule<td>{each} days" for each in range(30))
-
-    text = page_of(
-        f"<table><tr><th>Site<th>Rule<th>Notice<tr><th rowspan=31>Porto{rows}</table>"
-    ).text
-
-    assert text.split("\n")[1:3] == [
-        "Site: Porto; Rule: Clause 0 of the rule; Notice: 0 days",
-        "Site: Porto; Rule: Clause 1 of the rule; Notice: 1 days",
-    ]
-
-
 @pytest.mark.parametrize("frame", ["src=a.html", f"srcdoc='<p>{_PAYLOAD}'"])
 def test_page_in_a_frame_is_reported_as_unread(frame: str) -> None:
     page = page_of(f"<p>{_PLAIN}<iframe {frame}>old</iframe><iframe src=b width=1></iframe>")

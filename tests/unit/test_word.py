@@ -383,36 +383,6 @@ def test_lists_of_a_docx_have_their_numbers() -> None:
     assert [each.text for each in page.headings] == ["2. Notice"]
 
 
-def test_equations_of_a_docx_are_typed_on_one_line() -> None:
-    def m(name: str, *inside: str) -> str:
-        return f"<m:{name}>{''.join(inside)}</m:{name}>"
-
-    def t(text: str) -> str:
-        return f"<m:r><m:t>{text}</m:t></m:r>"
-
-    power = m("sSup", m("e", t("b")), m("sup", t("2")))
-    root = m("rad", m("deg"), m("e", power, t("-4ac")))
-    fraction = m("f", m("num", t("-b±"), root), m("den", t("2a")))
-
-    page = page_of(word(f"<w:p>{run('Let ')}{m('oMath', t('x='), fraction)}</w:p>"))
-
-    assert page.text == "Let x=(-b±√(b^(2)-4ac))/(2a)"
-
-
-def test_diagrams_of_a_docx_and_titles_of_its_charts_are_text() -> None:
-    title = "<c:title><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:title>"
-    chart = part("chartSpace", f"{title}<c:ser><c:val><c:v>4.4</c:v></c:val></c:ser>")
-    diagram = part("dataModel", "<w:pt><a:p><a:r><a:t>Apply</a:t></a:r></a:p></w:pt>")
-    body = (
-        '<w:p><w:r><c:chart r:id="chart"/></w:r></w:p><w:p><w:r><w:relIds r:dm="data"/></w:r></w:p>'
-    )
-
-    page = page_of(word(body, chart=chart, data=diagram))
-
-    assert page.text == "Sales\nApply"
-    assert page.missing == ("1 chart is not read",)
-
-
 def table(*rows: str) -> str:
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
 
@@ -451,3 +421,14 @@ def test_elements_twenty_thousand_deep_are_read_through(element: str) -> None:
     page = page_of(word(paragraph(_PLAIN) + opened + closed))
 
     assert page.text == _PLAIN
+
+
+def test_a_table_that_arranges_a_page_is_text_with_its_headings() -> None:
+    level = '<w:outlineLvl w:val="0"/>'
+    heading = f"<w:tc>{paragraph('Leave', '', level)}</w:tc>"
+    body = table(heading + td("side"), td("Ask early.") + td("note"))
+
+    page = page_of(word(body))
+
+    assert page.text == "Leave\nside\nAsk early.\nnote"
+    assert [each.text for each in page.headings] == ["Leave"]

@@ -201,20 +201,6 @@ def test_merged_cells_are_told_once_and_what_they_cover_is_not() -> None:
     assert lines(sheet) == ["Prices", "lamp\t12"]
 
 
-def test_name_over_several_columns_is_part_of_each_columns_name() -> None:
-    body = [text("Kiel") + "<c><v>1</v></c><c><v>2</v></c><c><v>3</v></c>"] * 20
-    sheet = (
-        rows(
-            text("Plant", "A1") + text("2025", "B1") + text("2026", "D1"),
-            text("Q1", "B2") + text("Q2", "C2") + text("Q1", "D2"),
-            *body,
-        )
-        + '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>'
-    )
-
-    assert "Plant: Kiel; 2025 Q1: 1; 2025 Q2: 2; 2026 Q1: 3" in lines(sheet)
-
-
 def table(column: str, first: int, *names: str) -> list[str]:
     """Rows of a long table whose cells say where they are."""
     letters = [chr(ord(column) + at) for at in range(len(names))]
@@ -234,13 +220,6 @@ def test_tables_below_and_beside_each_other_keep_their_own_columns() -> None:
 
     assert {"lamp: 9; price: 9", "town: 40; size: 40"} <= set(lines(rows(*below)))
     assert {"lamp: 9; price: 9", "town: 9; size: 9"} <= set(lines(rows(*beside)))
-
-
-def test_table_goes_on_below_an_empty_row_and_beside_an_empty_column() -> None:
-    parts = table("A", 1, "lamp", "price", "size")
-    spaced = [each.replace('r="C', 'r="D') for each in [*parts[:9], "", *parts[9:]]]
-
-    assert "lamp: 25; price: 25; size: 25" in lines(rows(*spaced))
 
 
 def test_comments_are_a_gap_and_text_boxes_are_text() -> None:
@@ -267,19 +246,6 @@ def test_hidden_shape_of_a_sheet_is_left_out_and_reported() -> None:
 
     assert page.text == "A\n\nx\n\nValid in May"
     assert gaps_of([page]) == ("2 words that nobody can see were left out",)
-
-
-@pytest.mark.parametrize("switch", ["differentFirst", "differentOddEven"])
-def test_headers_of_pages_that_a_sheet_sets_apart_are_text(switch: str) -> None:
-    kind = "first" if switch == "differentFirst" else "even"
-    running = f"<headerFooter {{}}><{kind}Header>&amp;CKX-4711</{kind}Header></headerFooter>"
-
-    off, on = (rows(text("x")) + running.format(f'{switch}="{each}"') for each in (0, 1))
-
-    assert ("KX-4711" in read(book({"A": off})).text, "KX-4711" in read(book({"A": on})).text) == (
-        False,
-        True,
-    )
 
 
 def test_headers_footers_and_titles_of_charts_are_text_once() -> None:
@@ -340,13 +306,6 @@ def test_sheet_that_shows_gigabytes_of_text_is_refused_at_once() -> None:
 
     with pytest.raises(Unreadable, match="more than 100 million characters; split the workbook"):
         read(files.archive({**members, "xl/sharedStrings.xml": shared}))
-
-
-def test_phonetic_guides_are_left_out() -> None:
-    word = "<r><t>東京</t></r><rPh><t>トウキョウ</t></rPh><r><t>都</t></r>"
-    cell = f'<c t="inlineStr"><is>{word}</is></c>'
-
-    assert lines(rows(cell)) == ["東京都"]
 
 
 def test_markup_with_a_prefix_and_without_positions_is_read() -> None:

@@ -1,7 +1,5 @@
 """Searches in the tables, on a PostgreSQL with pgvector."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from stackroom.model.filters import Has
@@ -10,44 +8,6 @@ from stackroom_stores.pgvector.document_loading import Chunk, NewDocument
 from tests.aws.pgvector.conftest import EAST, Database, between
 
 pytestmark = pytest.mark.processes
-
-
-def test_the_nearest_come_first_with_all_that_is_known_of_them(database: Database) -> None:
-    before = datetime.now(UTC) - timedelta(seconds=5)
-    database.documents().put(
-        NewDocument(
-            name="leave.pdf",
-            digest="1",
-            chunks=[
-                Chunk(content="far", embedding=between(0.2), page=1),
-                Chunk(content="near", embedding=between(0.9), page=2),
-            ],
-            source_uri="s3://docs/leave.pdf",
-            attributes={"year": 2026},
-        )
-    )
-
-    near, far = database.repository.search_similar("handbook", EAST)
-
-    assert (near.content, far.content) == ("near", "far")
-    assert (near.document_name, near.chunk_index, near.page) == ("leave.pdf", 1, 2)
-    assert near.similarity == pytest.approx(0.9, abs=1e-6)
-    assert near.source_uri == "s3://docs/leave.pdf"
-    assert near.attributes == {"year": 2026}
-    assert before < near.created_at < datetime.now(UTC) + timedelta(seconds=5)
-
-
-def test_no_more_than_asked_for_and_none_below_the_threshold(database: Database) -> None:
-    for cosine in (0.9, 0.5, 0.1, -0.5):
-        database.put(f"{cosine}", between(cosine))
-
-    def found(**asked: float) -> list[float]:
-        matches = database.repository.search_similar("handbook", EAST, **asked)  # type: ignore[arg-type]  # of either
-        return [round(each.similarity, 3) for each in matches]
-
-    assert found() == [0.9, 0.5, 0.1, 0.0]
-    assert found(top_k=2) == [0.9, 0.5]
-    assert found(similarity_threshold=0.3) == [0.9, 0.5]
 
 
 def test_user_gets_only_own_and_shared_knowledge_bases(database: Database) -> None:

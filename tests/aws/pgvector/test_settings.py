@@ -5,19 +5,16 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import where
 
 from stackroom.access.identity import Caller
 from stackroom.errors import (
     MissingIdentity,
     RetrievalFailed,
-    SearchRefused,
 )
 from stackroom.search.search_arguments import SearchArguments
 from stackroom_stores.linked_knowledge_bases import (
@@ -25,7 +22,6 @@ from stackroom_stores.linked_knowledge_bases import (
     linked_retrieval,
     linked_settings,
 )
-from stackroom_stores.pgvector.connections import Connections
 from stackroom_stores.pgvector.pgvector_entry import Address
 from tests.aws.pgvector.conftest import EAST, Database, opened
 from tests.support.postgresql import PostgreSQL
@@ -173,27 +169,6 @@ def test_database_connection_uses_token_and_verifies_certificate() -> None:
     assert "X-Amz-Expires=900" in token  # seconds
     assert "secret-of-the-role" not in token
     assert second["sslmode"] == "verify-full"
-
-
-def refusal_of(connecting: Any) -> str:
-    connections = Connections(connecting)
-    with pytest.raises(SearchRefused) as raised:
-        connections.read("Search", lambda connection: None, user_id=None)
-    connections.close()
-    return str(raised.value)
-
-
-def test_missing_certificates_or_credentials_are_refused_not_unavailable(tmp_path: Path) -> None:
-    def nobody(_service: str) -> Any:
-        raise NoCredentialsError
-
-    for name in ("not-there.pem", "a\0b"):
-        there = str(tmp_path / name)
-        assert refusal_of(an_address(there).connecting(rds)) == (
-            f"sslRootCert: there is no file {there!r}"
-        )
-    told = refusal_of(an_address().connecting(nobody))
-    assert "GenerateDBAuthToken can't be called: NoCredentials" in told
 
 
 def test_only_local_hosts_may_be_configured_without_tls() -> None:

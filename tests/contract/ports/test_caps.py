@@ -44,13 +44,3 @@ def test_reached_cap_is_noted_once_with_its_first_values(dynamodb: Any) -> None:
 
     kept = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert [to_reached(from_item(each)) for each in sorted(kept, key=str)] == [REACHED, NEAR]
-
-
-def test_caps_written_by_another_version_are_read_as_far_as_known(dynamodb: Any) -> None:
-    strange = {"pk": {"S": "CAPS"}, "documents": {"N": "3"}}
-    later = strange | {"sk": {"S": "alice"}, "pages": {"N": "7"}}
-    broken = strange | {"sk": {"S": "bob"}, "documents": {"S": "many"}}
-    for item in (later, broken):
-        dynamodb.put_item(TableName=CONTROL_TABLE, Item=item)
-
-    assert DynamoCaps(client=dynamodb, table=CONTROL_TABLE).all() == {"alice": Caps(documents=3)}

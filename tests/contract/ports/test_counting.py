@@ -11,7 +11,6 @@ from stackroom.aws.dynamodb.document_names import DynamoStayingDocuments
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.errors import RecordChanged
 from stackroom.model.catalog_counts import Counts, counts_in
-from stackroom.model.keys import unplaced_partition
 from stackroom.model.records import (
     NOT_BY_FOLDER,
     NOT_BY_THEIRS,
@@ -244,30 +243,6 @@ def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
     assert len(list(counted_stores.documents.open_in(opened.catalog_id))) == 1
 
 
-def test_next_state_takes_over_the_counted_values(counted_stores: CountedStores) -> None:
-    opened = a_catalog(2)
-    read = counted_stores.documents.save(failed(a_document(catalog_id=opened.catalog_id)))
-    counted_stores.catalogs.open(opened)
-    saved = counted_stores.documents.save(read.model_copy(update={"receipt_id": "r-1"}))
-
-    counted_stores.documents.remove(read.following(saved))
-
-    catalog = counted_stores.catalogs.get(opened.catalog_id)
-    assert (read.counted is None, saved.counted is None) == (True, False)
-    assert catalog is not None
-    assert counts_in(catalog) == Counts()
-
-
-def test_an_object_of_no_catalog_is_counted_nowhere(counted_stores: CountedStores) -> None:
-    unplaced = unplaced_partition("alice")
-
-    saved = counted_stores.documents.save(failed(a_document(catalog_id=unplaced)))
-
-    assert saved.counted is None
-    assert list(counted_stores.documents.failed_in(unplaced)) == []
-    assert counted_stores.counts == (0, 0, 0, 0, 0)
-
-
 def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     counted_stores: CountedStores,
 ) -> None:
@@ -281,19 +256,6 @@ def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     assert while_going is CatalogStatus.DELETING
     assert counted_stores.catalog.status is CatalogStatus.INDEXING
     assert counted_stores.counts == (3, 30, 0, 3, 3)
-
-
-def test_counters_of_a_reopened_catalog_never_fall_below_zero(
-    counted_stores: CountedStores,
-) -> None:
-    left = counted_stores.documents.save(indexed(counted_stores.documents.save(a_document())))
-    counted_stores.catalogs.mark_deleting(CATALOG, at=NOW)
-    counted_stores.catalogs.close(counted_stores.catalog)
-    counted_stores.catalogs.open(a_catalog(at=LATER))
-
-    counted_stores.documents.remove(left)
-
-    assert counted_stores.counts == (0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -361,16 +323,6 @@ def test_documents_over_a_cap_are_listed_apart_and_catalog_is_ready(
     assert let_go.opened_at == first.opened_at
     assert list(counted_stores.documents.over_in(CATALOG)) == []
     assert counts_in(counted_stores.catalog).each[5:] == (0, 0, 0)
-
-
-def test_earlier_version_of_a_waiting_document_uses_its_place(
-    counted_stores: CountedStores,
-) -> None:
-    again = counted_stores.documents.save(a_document().model_copy(update={"indexed_at": NOW}))
-
-    counted_stores.documents.save(again.model_copy(update={"over_cap": CapKind.BYTES}))
-
-    assert counts_in(counted_stores.catalog).each[5:] == (1, 0, 0)
 
 
 def test_newest_open_documents_can_be_listed(counted_stores: CountedStores) -> None:

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -92,21 +91,3 @@ def test_newest_events_are_listed_first(book: EventBook) -> None:
     assert newest[0].event_id == f"e-{numbers[-1]}"
     assert newest[0].until == UNTIL
     assert list(book.newest_first("bob")) == []
-
-
-def test_event_written_by_another_version_is_skipped_and_keeps_its_number(dynamodb: Any) -> None:
-    book = DynamoEvents(client=dynamodb, table=CONTROL_TABLE)
-    add(book, 1)
-    dynamodb.put_item(
-        TableName=CONTROL_TABLE,
-        Item={
-            "pk": {"S": "EVENTS#alice"},
-            "sk": {"S": f"{2:016}"},
-            "event": {"S": '{"mood": 1}'},
-            "event_id": {"S": "e-2"},
-            "expires_at": {"N": "1800000000"},
-        },
-    )
-
-    assert [each.number for each in book.after("alice", 0)] == [1]
-    assert next(book.newest_first("alice")).number == 2

@@ -89,14 +89,3 @@ def test_feedback_expires_in_dynamodb_after_some_months(dynamodb: Any) -> None:
     [item] = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
     assert int(item["expires_at"]["N"]) == int((NOW + KEPT).timestamp())
     assert timedelta(days=90) == KEPT
-
-
-def test_feedback_written_by_another_version_is_skipped(
-    dynamodb: Any,
-) -> None:
-    book = DynamoFeedback(client=dynamodb, table=CONTROL_TABLE)
-    book.keep(a_feedback())
-    strange = {"pk": {"S": "FEEDBACK#alice"}, "sk": {"S": "1"}, "feedback": {"S": '{"mood": 1}'}}
-    dynamodb.put_item(TableName=CONTROL_TABLE, Item=strange)
-
-    assert list(book.of_user("alice")) == [a_feedback()]

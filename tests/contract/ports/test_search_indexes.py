@@ -78,14 +78,6 @@ def test_second_text_search_is_refused_until_the_first_is_removed(held: Held) ->
     assert held.port.state(held.index).language == "de"
 
 
-def test_existing_text_search_may_be_requested_again(held: Held) -> None:
-    for _ in range(2):
-        held.port.enhance(held.index)
-        held.port.enhance_those_to_come(held.bucket)
-
-    assert held.port.state(held.index).is_enhanced
-
-
 def test_call_on_a_missing_index_is_refused(held: Held) -> None:
     index, bucket = f"{held.index}-of-nobody", f"{held.bucket}-of-nobody"
     calls = (

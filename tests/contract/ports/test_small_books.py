@@ -251,14 +251,6 @@ def test_worklist_lists_its_catalogs_once_by_id_in_pages(
     assert list(worklists.entries(OTHER, limit=100)) == []
 
 
-def test_next_page_begins_after_an_entry_that_was_removed(worklists: Worklists) -> None:
-    add(worklists, "cat-a", "cat-b", "cat-c")
-    *_, last = worklists.entries(SHARED, limit=2)
-    worklists.remove_if_unchanged(SHARED, last)
-
-    assert listed(worklists, after=last.catalog_id, limit=2) == ["cat-c"]
-
-
 def test_worklist_entry_requested_again_since_its_reading_stays(worklists: Worklists) -> None:
     add(worklists, "cat-a", "cat-b")
     read, _ = worklists.entries(SHARED, limit=100)

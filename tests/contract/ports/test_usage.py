@@ -1,7 +1,6 @@
 """The book of usage adds up by month, user and catalog."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -50,12 +49,3 @@ def test_a_call_of_the_present_round_is_counted_once(book: UsageBook) -> None:
     book.add("alice", "cat-2", one, at=NOVEMBER, call=Call("r-2", "a"))
 
     assert [each.used.documents for each in book.of_month("2026-11")] == [3, 1]
-
-
-def test_usage_counted_by_another_version_is_skipped(dynamodb: Any) -> None:
-    item = {"pk": {"S": "USAGE#2026-11"}, "sk": {"S": "alice#cat-1#"}, "pages": {"N": "3"}}
-    dynamodb.put_item(TableName=CONTROL_TABLE, Item=item | {"documents": {"N": "2"}})
-
-    [found] = DynamoUsage(client=dynamodb, table=CONTROL_TABLE).of_month("2026-11")
-
-    assert found.used == Used(documents=2)
