@@ -228,29 +228,3 @@ def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
     assert fitting == File(version=version, body=b"12345")
     assert too_large == File(version=version, body=None)
     assert missing is None
-
-
-def test_present_version_is_known_to_every_kind_of_read(s3: Any) -> None:
-    files, bucket = S3Files(client=s3, bucket=BUCKET), S3DocumentBucket(client=s3, bucket=BUCKET)
-    key = "a/b/ü+ 1.txt"
-    s3.put_object(Bucket=BUCKET, Key=f"{key}.md", Body=b"another, whose name begins so")
-    found = [(files.version_of(key), bucket.version_of(key))]
-
-    for body in (b"1", b"2", b"2", None):
-        if body is None:
-            s3.delete_object(Bucket=BUCKET, Key=key)
-        else:
-            s3.put_object(Bucket=BUCKET, Key=key, Body=body)
-        found.append((files.version_of(key), bucket.version_of(key)))
-
-    assert found[0] == found[-1] == (None, None)
-    assert all(one == other for one, other in found)
-    first, second, again = (version for version, _ in found[1:-1])
-    assert first is not None
-    assert second is not None
-    assert again is not None
-    assert first.etag != second.etag == again.etag
-    assert len({first.version_id, second.version_id, again.version_id}) == 3
-    stored = bucket.head(f"{key}.md")
-    assert stored is not None
-    assert bucket.version_of(f"{key}.md") == (stored.etag, stored.version_id)

@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
-from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.aws.s3vectors.s3vectors_adapter import IndexWatch
 from stackroom.model.passages import Search
-from stackroom.search.index_setup import IndexState, Readiness
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.search_index import INDEX, SEARCHABLE, an_index
 
@@ -86,41 +84,3 @@ def test_index_not_ready_or_not_described_is_checked_again_soon(
     building = "its text search over AMAZON_BEDROCK_TEXT is BUILDING"
     classic = "it is in CLASSIC mode, not ENHANCED"
     assert told == [building, building, classic, classic, "GetIndex answered AccessDeniedException"]
-
-
-TEXT = "AMAZON_BEDROCK_TEXT"
-
-
-def described(**more: Any) -> dict[str, Any]:
-    """Return an index from before there were modes, with these changes."""
-    index = an_index()["index"]
-    for later in ("indexMode", "metadataConfiguration"):
-        del index[later]
-    return {"index": {**index, **more}}
-
-
-def of_text(**configured: str) -> dict[str, Any]:
-    metadata = {"nonFilterableMetadataKeys": [TEXT], "textSearchConfigurations": [configured]}
-    return {"indexMode": "ENHANCED", "metadataConfiguration": metadata}
-
-
-@pytest.mark.parametrize(
-    ("told", "is_enhanced", "text_search"),
-    [
-        ({}, False, Readiness.MISSING),  # an index from before there were modes
-        ({"indexMode": "CLASSIC"}, False, Readiness.MISSING),
-        ({"indexMode": "ENHANCED"}, True, Readiness.MISSING),
-        (of_text(metadataKey=TEXT, status="ACTIVE"), True, Readiness.ACTIVE),
-        (of_text(metadataKey=TEXT, status="BUILDING"), True, Readiness.BUILDING),
-        (of_text(metadataKey=TEXT), True, Readiness.BUILDING),
-        (of_text(metadataKey="title", status="ACTIVE"), True, Readiness.MISSING),
-    ],
-)
-def test_index_is_text_searchable_only_when_enhanced_and_text_is_active(
-    client: Any, stubber: Stubber, told: dict[str, Any], is_enhanced: bool, text_search: Readiness
-) -> None:
-    stubber.add_response("get_index", described(**told), {"indexArn": INDEX})
-
-    state = S3VectorsIndexes(client).state(INDEX)
-
-    assert state == IndexState(is_enhanced=is_enhanced, text_search=text_search)

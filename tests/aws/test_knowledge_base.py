@@ -9,9 +9,9 @@ from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.aws.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
+from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
 from stackroom.model.filters import Has
-from stackroom.model.passages import Passage, Search
+from stackroom.model.passages import Passage
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 
@@ -136,44 +136,6 @@ def test_pages_end(
 
     assert "".join(each.text for each in retrieved.passages) == found
     assert retrieved.notice == notice
-
-
-RERANKED = RetrieveOptions(
-    reranking=RerankingSettings.model_validate(
-        {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"}
-    )
-)
-
-
-@pytest.mark.parametrize(
-    ("options", "search", "relevances"),
-    [
-        (RetrieveOptions(search_type="HYBRID"), Search.HYBRID, [None, None]),
-        (RetrieveOptions(is_managed=True), Search.HYBRID, [None, None]),
-        (
-            RetrieveOptions(search_type="SEMANTIC", has_cosine_scores=False),
-            Search.SEMANTIC,
-            [None, None],
-        ),
-        (RERANKED, None, [0.75, 1.0]),
-    ],
-)
-def test_non_cosine_scores_are_no_similarity_and_reranked_are_relevance(
-    client: Any,
-    stubber: Stubber,
-    options: RetrieveOptions,
-    search: Search | None,
-    relevances: list[float | None],
-) -> None:
-    stubber.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
-
-    retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
-
-    assert search in (None, retrieved.search)
-    assert retrieved.is_reranked is (options is RERANKED)
-    assert [each.relevance for each in retrieved.passages] == relevances
-    assert [each.similarity for each in retrieved.passages] == [None, None]
-    assert retrieved.passages[0].score == 0.75
 
 
 def test_managed_knowledge_base_sources_come_from_its_own_metadata_keys(

@@ -1,7 +1,7 @@
 """The knowledge base over OpenSearch Serverless, against the stand-in and by its raw requests."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -64,14 +64,12 @@ class Fixed:
     vector: Vector = (1.0, 0.0)
     provider: str = "test"
     model: str = "a-model"
-    asked: list[str] = field(default_factory=list)
 
     @property
     def dimensions(self) -> int:
         return len(self.vector)
 
     def embed(self, text: str) -> Vector:
-        self.asked.append(text)
         return self.vector
 
 
@@ -164,28 +162,6 @@ def test_cosine_is_the_same_in_any_space_and_needs_unit_vectors(
     assert [each.score for each in found.passages] == pytest.approx([1.0, 0.9, 0.5, 0.0], abs=1e-6)
     with pytest.raises(KnowledgeBaseUnavailable, match="no vectors of length one"):
         _knowledge_base(collection, index="long").retrieve("a question", None, 1)
-
-
-@pytest.mark.parametrize(
-    ("condition", "named"),
-    [
-        (Compares("year", Comparison.NOT_EQUALS, "2024"), "'year'"),
-        (Compares("domain", Comparison.NOT_IN, ("hr", 1)), "'domain'"),
-        (Compares("draft", Comparison.IN, (1,)), "'draft'"),
-        (Has("domain", "x" * 8192), "8191"),
-        (Compares("year", Comparison.GREATER, "2"), "needs a number"),
-        (Compares("domain", Comparison.STRING_CONTAINS, 2), "needs a text"),
-    ],
-)
-def test_filter_that_the_index_cannot_compare_is_refused_unsent(
-    filled: Collection, condition: Filter, named: str
-) -> None:
-    embeddings = Fixed()
-
-    with pytest.raises(SearchRefused, match=named):
-        _knowledge_base(filled, embeddings=embeddings).retrieve("a question", condition, 3)
-
-    assert embeddings.asked == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 from stackroom.errors import (
     Conflict,
     NotFound,
-    StoreUnavailable,
 )
 from stackroom_agents.user_agents.agent_repositories import Brief, Listener
 from stackroom_agents.user_agents.agent_run import AgentRun
@@ -166,29 +165,6 @@ def test_a_run_whose_conversation_is_removed_ends_and_leaves_nothing(office: Off
 
     assert heard == [True]
     assert (office.book.kept, office.book.drafts, office.chats_book.kept) == ({}, {}, {})
-
-
-def test_agent_is_removed_with_conversations_even_after_a_failed_try(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(3):
-        ask(office, f"Question {number}?", "Yes.")
-    failing = iter([None, StoreUnavailable("DeleteItem", "500")])
-    remove = office.book.remove
-
-    def removed(user_id: str, run_id: str) -> None:
-        if error := next(failing, None):
-            raise error
-        remove(user_id, run_id)
-
-    monkeypatch.setattr(office.book, "remove", removed)
-    with pytest.raises(StoreUnavailable):
-        office.chats.remove_agent("alice", office.agent_id)
-    still = office.agents.get("alice", office.agent_id)
-    office.chats.remove_agent("alice", office.agent_id)
-
-    assert still.id == office.agent_id, "it is still there to be deleted again"
-    assert (office.agents_book.kept, office.book.kept, office.chats_book.kept) == ({}, {}, {})
 
 
 @pytest.mark.parametrize(

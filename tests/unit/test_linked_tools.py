@@ -7,10 +7,7 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.model.passages import Passage
 from stackroom.model.records import CatalogStatus
-from stackroom.search.ranking import Relevance
-from stackroom.search.results import SearchAnswer
-from stackroom_agents.user_agents.asking import success
-from tests.support.linked_tools import KnowledgeBases, a_tool
+from tests.support.linked_tools import KnowledgeBases
 from tests.support.records import NOW
 
 GONE = {
@@ -174,29 +171,3 @@ def test_every_call_leaves_a_line_without_its_text(bases: KnowledgeBases) -> Non
     catalogs = [each.catalog_id for each in bases.lines]
     assert catalogs == ["cat-1", "cat-9", "cat-1", "HANDBOOK01"]
     assert "secret" not in str(bases.lines)
-
-
-@pytest.mark.parametrize(("kept", "told"), [(True, True), (None, False)])
-def test_answer_says_whether_the_question_vector_was_cached(
-    *, kept: bool | None, told: bool
-) -> None:
-    answer = SearchAnswer(
-        results=(),
-        omitted=0,
-        withheld=0,
-        tokens=0,
-        milliseconds=1,
-        knowledge_bases=("KB1",),
-        guardrail_action="INTERVENED",
-        is_embedding_cached=kept,
-        relevance=Relevance.WEAK,
-        failures={"KB1": "was throttled"},
-    )
-
-    metadata = success(a_tool(), "leave", answer)["metadata"]
-
-    assert metadata["cached"] is told
-    assert metadata["notices"] == [
-        "a guardrail intervened; withheld content is not shown",
-        "part of the knowledge base did not answer; ask again for complete results",
-    ]

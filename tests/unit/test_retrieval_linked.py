@@ -1,7 +1,6 @@
 """Searching knowledge bases that an agent was given: whose passages, in which order, how late."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
-from stackroom.model.filters import AnyOf, Has, Lists
+from stackroom.model.filters import Has
 from stackroom.model.passages import Passage
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.results import SearchAnswer
@@ -112,31 +111,6 @@ def test_two_groups_see_one_document_each_and_none_sees_none(laws: ForeignBase) 
     assert contents(search(base, caller=Caller("bob", ("guests",)))) == ["annual leave of guests"]
     assert contents(search(base, caller=Caller("cy"))) == []
     assert contents(search(base, caller=Caller("dee", ("",)))) == []
-
-
-def test_six_groups_take_two_queries_and_their_answers_are_one(laws: ForeignBase) -> None:
-    groups = tuple(f"team-{number}" for number in range(6))
-    for number, group in enumerate(groups):
-        score = 0.3 + number / 10
-        laws.hold(f"leave of {group}", attributes={"team": [group]}, score=score, name=group)
-    laws.hold("leave of both ends", attributes={"team": [groups[0], groups[5]]}, score=0.1)
-    laws.hold("leave of team-9", attributes={"team": ["team-9"]}, name="9")
-    laws.delay = 0.01
-    base = linked("LAWS", laws, groups_in="team", limit=10)
-
-    answer = search(base, caller=Caller("ann", groups))
-
-    found = [f"leave of team-{number}" for number in reversed(range(6))]
-    assert contents(answer) == [*found, "leave of both ends"]
-    [figures] = answer.figures
-    assert (figures.knowledge_base_id, figures.passages) == ("LAWS", 7)
-    assert figures.milliseconds >= 10
-    assert answer.knowledge_bases == ("LAWS",)
-    assert set(laws.filters) == {
-        AnyOf(tuple(Lists("team", group) for group in groups[:5])),
-        Lists("team", "team-5"),
-    }
-    assert len(search(replace(base, limit=3), caller=Caller("ann", groups)).results) == 3
 
 
 @pytest.mark.parametrize("caller", [None, Caller(""), Caller("!rejected", ("staff",))])

@@ -221,28 +221,6 @@ def test_refused_write_changes_no_counters(counted_stores: CountedStores) -> Non
     assert counted_stores.counts == (10, 100, 0, 1, 1)
 
 
-def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
-    counted_stores: CountedStores,
-) -> None:
-    opened = a_catalog(2)
-    saved = counted_stores.documents.save(a_document(catalog_id=opened.catalog_id))
-    other = counted_stores.documents.save(a_document(2, catalog_id=opened.catalog_id))
-    [again] = counted_stores.documents.save_all([saved.model_copy(update={"size": 4})])
-    counted_stores.documents.remove(other)
-    without = (
-        list(counted_stores.documents.open_in(opened.catalog_id)),
-        counted_stores.catalogs.get("cat-alice-2"),
-    )
-    counted_stores.catalogs.open(opened)
-    counted_stores.documents.save(again)
-
-    catalog = counted_stores.catalogs.get(opened.catalog_id)
-    assert (saved.opened_at, saved.counted, without) == (None, None, ([], None))
-    assert catalog is not None
-    assert (catalog.document_count, catalog.total_bytes, catalog.open_count) == (1, 4, 1)
-    assert len(list(counted_stores.documents.open_in(opened.catalog_id))) == 1
-
-
 def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     counted_stores: CountedStores,
 ) -> None:
