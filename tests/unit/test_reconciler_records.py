@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stackroom.model.catalog_counts import counts_in
@@ -246,6 +246,7 @@ def test_a_lost_catalog_is_opened_again_and_its_documents_stay(world: Reconciled
     assert all(world.document(key).status is DocumentStatus.INDEXED for key in (KEY, *KEYS))
 
 
+@settings(max_examples=50)
 @given(data=st.data())
 def test_second_reconciliation_finds_nothing_whatever_the_keys(data: st.DataObject) -> None:
     world = Reconciled(page=data.draw(st.integers(1, 4)), capacity=data.draw(st.integers(1, 4)))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stackroom.clock import Pace
@@ -128,6 +128,7 @@ waiters = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(first=waiters, second=waiters, later=st.floats(0, 100))
 def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
     first: list[Waiter], second: list[Waiter], later: float
@@ -152,6 +153,7 @@ def test_no_limit_is_ever_overrun_and_no_knowledge_base_used_both_ways(
             assert not (alone and together)
 
 
+@settings(max_examples=50)
 @given(waiters=waiters)
 def test_the_oldest_of_all_is_never_passed_over(waiters: list[Waiter]) -> None:
     oldest = min(waiters, key=lambda each: each.since, default=None)
