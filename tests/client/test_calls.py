@@ -4,8 +4,6 @@ import asyncio
 import inspect
 import io
 import json
-import os
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,12 +82,6 @@ STATUS = tool_answer(
 )
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:4568/mcp", "https:///mcp", ""])
-def test_invalid_gateway_address_is_refused_immediately(url: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"{url!r} must be an address with https://")):
-        Client(url, token="t")
-
-
 @pytest.mark.parametrize("trouble", [UNAVAILABLE, httpx.ReadTimeout, httpx.ConnectError])
 def test_idempotent_call_is_retried_and_then_given_up(
     trouble: httpx.Response | type[httpx.TransportError], pauses: list[float]
@@ -115,17 +107,6 @@ def test_creating_call_is_repeated_only_if_it_had_not_begun() -> None:
         with pytest.raises(errors.Unavailable):
             gateway.client().create_catalog("N")
         assert len(gateway.requests) == 1
-
-
-def test_update_sends_only_what_is_to_change() -> None:
-    gateway = Gateway(
-        tool_answer({"catalog_id": "cat-1", "catalog_name": "N", "document_count": 2})
-    )
-
-    changed = gateway.client().update_catalog("cat-1", name="N")
-
-    assert (changed.catalog_name, changed.document_count) == ("N", 2)
-    assert gateway.params[0]["arguments"] == {"catalog_id": "cat-1", "catalog_name": "N"}
 
 
 def test_retry_after_of_the_gateway_is_respected(pauses: list[float]) -> None:
@@ -188,13 +169,6 @@ def test_no_results_has_the_nearest_sources() -> None:
 
     assert raised.value.nearest == (Source(**place),)
     assert (raised.value.code, without.value.nearest) == ("NO_RESULTS", ())
-
-
-def test_unknown_error_code_raises_refused() -> None:
-    with pytest.raises(errors.Refused) as raised:
-        Gateway(refused("TOO_FULL")).client().status("c")
-
-    assert raised.value.code == "TOO_FULL"
 
 
 @pytest.mark.parametrize(
@@ -291,18 +265,6 @@ def test_failed_upload_is_retried_with_the_whole_file(tmp_path: Path) -> None:
     assert gateway.requests[0].headers["Mcp-Name"] == "catalogs___upload_to_catalog"
 
 
-def test_unreadable_file_requests_no_upload_link() -> None:
-    gateway, (reading, writing) = Gateway(uploading), os.pipe()
-    os.close(writing)
-
-    with pytest.raises(FileNotFoundError):
-        gateway.client().upload("c", "nowhere.txt")
-    with os.fdopen(reading, "rb") as pipe, pytest.raises(io.UnsupportedOperation):
-        gateway.client().upload("c", pipe, name="a.txt")
-
-    assert gateway.requests == []
-
-
 def test_file_of_a_wrong_size_is_refused_with_the_buckets_message() -> None:
     text = "Your proposed upload is smaller than the minimum allowed object size."
     body = f"<Error><Code>EntityTooSmall</Code>\n<Message>{text}</Message></Error>"
@@ -385,20 +347,6 @@ def test_wait_skips_unchanged_document_and_raises_for_a_missing_one() -> None:
         Gateway(listed(a_document("pending"))).client().wait("c", timeout=-1)
 
 
-def test_wait_polls_once_more_at_its_timeout(
-    monkeypatch: pytest.MonkeyPatch, pauses: list[float]
-) -> None:
-    monotonic = SimpleNamespace(monotonic=lambda: sum(pauses))
-    monkeypatch.setattr("stackroom_client.steps.time", monotonic)
-    gateway = Gateway(listed(a_document("pending")))
-
-    with pytest.raises(TimeoutError, match="not finished within 5 s"):
-        gateway.client().wait("c", timeout=5)
-
-    assert sum(pauses) == 5
-    assert len(gateway.requests) == 5  # at 0, 1, 2.5, 4.75 and 5 seconds
-
-
 def test_catalog_deletion_is_repeated_until_nothing_is_left(pauses: list[float]) -> None:
     deleted = tool_answer(
         {
@@ -417,12 +365,6 @@ def test_catalog_deletion_is_repeated_until_nothing_is_left(pauses: list[float])
     assert [each["arguments"]["confirm"] for each in gateway.params] == [True] * 4
 
 
-def test_wait_deleted_ends_if_the_catalog_is_gone() -> None:
-    document = Gateway(listed(a_document())).client().wait("c")
-
-    Gateway(refused("CATALOG_NOT_FOUND")).client().wait_deleted(document)
-
-
 def catalogs(*names: str) -> httpx.Response:
     found = [{"catalog_id": f"cat-{each}", "catalog_name": each} for each in names]
     return tool_answer({"catalogs": found, "next_token": None})
@@ -432,15 +374,6 @@ def test_catalog_is_opened_by_name_in_any_unicode_form() -> None:
     for name in ("Bu\u0308ro 1", "b\u00fcro\u00a01"):
         opened = Gateway(catalogs("B\u00fcro 1")).client().open_catalog(name)
         assert opened.catalog_id == "cat-B\u00fcro 1"
-
-
-def test_catalog_that_another_program_just_created_is_opened() -> None:
-    duplicate = refused("DUPLICATE_NAME")
-    gateway = Gateway(catalogs(), duplicate, catalogs("Notes"))
-
-    assert gateway.client().open_catalog("notes").catalog_id == "cat-Notes"
-    with pytest.raises(errors.DuplicateName):
-        Gateway(catalogs(), duplicate, catalogs(), duplicate).client().open_catalog("notes")
 
 
 def test_pages_are_requested_lazily() -> None:
@@ -536,43 +469,6 @@ def test_following_events_resumes_once_the_gateway_is_back() -> None:
         next(Gateway(*away, back).client().events(follow=True))
     with pytest.raises(errors.Unavailable):
         list(Gateway(back, *away, end).client().events())
-
-
-def test_following_events_resumes_once_the_token_issuer_is_back() -> None:
-    begun, back = (
-        tool_answer({"events": [], "next_after": 7}),
-        tool_answer({"events": [], "next_after": 8}),
-    )
-    tokens = iter(["t", "away", "t", "over"])
-
-    def token() -> str:
-        if (found := next(tokens)) == "away":
-            raise errors.Unavailable("the issuer does not answer")
-        if found == "over":
-            raise errors.NotSignedIn("your sign-in has expired")
-        return found
-
-    async def follow(client: AsyncClient) -> None:
-        async for _ in client.events(after=7, follow=True):
-            pass
-
-    gateway = Gateway(begun, back)
-    with pytest.raises(errors.NotSignedIn):
-        list(gateway.client(token=token).events(after=7, follow=True))
-    assert len(gateway.requests) == 2
-
-    tokens = iter(["away"])
-    transport = httpx.AsyncClient(transport=httpx.MockTransport(gateway))
-    with pytest.raises(errors.Unavailable):
-        asyncio.run(follow(AsyncClient(URL, token=token, http=transport)))
-
-
-def test_error_of_the_callers_token_function_is_raised_unchanged() -> None:
-    def token() -> str:
-        raise httpx.ConnectTimeout("their issuer")
-
-    with pytest.raises(httpx.ConnectTimeout, match="their issuer"):
-        Gateway(STATUS).client(token=token).status("c")
 
 
 @pytest.mark.parametrize("token", ["", "secret\n", "ß"])

@@ -111,29 +111,6 @@ def test_unavailable_issuer_does_not_end_the_sign_in(
     assert ending.token() == "a1"
 
 
-def test_rotated_refresh_token_whose_answer_was_lost_is_renewed_at_once(
-    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answered, lost = Issuer.__call__, [httpx.ReadTimeout("lost"), httpx.ReadError("lost")]
-
-    def losing(self: Issuer, request: httpx.Request) -> httpx.Response:
-        answer = answered(self, request)
-        if request.method == "POST" and lost:
-            error = lost.pop()
-            error.request = request
-            raise error
-        return answer
-
-    monkeypatch.setattr(Issuer, "__call__", losing)
-    monkeypatch.setattr("stackroom_client.sign_in._PAUSE", 0)
-    ending = SignIn(ISSUER, "c", store=stored(expires_at=0))
-
-    assert ending.token() == "a1"
-
-    assert [each["refresh_token"] for each in issuer.posted] == ["r0", "r0", "r0"]
-    assert json.loads(str(ending.store.read()))["refresh_token"] == "r1"
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -210,10 +187,3 @@ def test_forged_or_denied_redirect_fails_the_sign_in(
     with pytest.raises(SignInFailed, match=reason):
         SignIn(ISSUER, "c").begin(coming_back(change, []), port=free_ports(1))
     assert issuer.posted == []
-
-
-def test_issuer_without_an_access_token_fails_the_sign_in(issuer: Issuer) -> None:
-    issuer.tokens = httpx.Response(200, json={})
-
-    with pytest.raises(SignInFailed, match="returned no access token"):
-        SignIn(ISSUER, "c", store=stored(expires_at=0)).token()

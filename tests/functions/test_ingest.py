@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-import functions.upload_handler.handler as upload_handler
 from bedrock_kb_simulator.faults import Kind
 from stackroom.aws import session
 from stackroom.runs.run_leases import MAX_FAILURES
@@ -86,19 +85,6 @@ def test_busy_knowledge_base_is_counted_but_not_as_a_failure(
     assert moved["progress"]["outcome"] == "busy"
     assert {line["level"] for line in printed.lines()} == {"INFO"}
     assert printed.figures("IngestionJobs", "BusyAnswers") == [figure("BusyAnswers", 1)]
-
-
-def test_data_lost_with_a_data_source_is_reported(pipeline: Pipeline, printed: Printed) -> None:
-    pipeline.drop()
-    pipeline.settle()
-    asked = upload_handler.use_cases().deletions.delete_catalog("alice", CATALOG)
-
-    moved = pipeline.ensured()
-
-    assert asked.is_asked_for
-    assert moved["progress"]["documents"]["removed"] == 1
-    gone = figure("DocumentsSettled", 1, outcome="gone")
-    assert printed.figures("DocumentsSettled")[-1] == gone
 
 
 def test_broken_run_is_logged_and_followed_until_its_documents_fail(

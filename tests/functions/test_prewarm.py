@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 import functions.prewarm.handler as prewarm
-from stackroom.access.tenancy import USER, Nobody
+from stackroom.access.tenancy import Nobody
 from stackroom.errors import KnowledgeBaseThrottled, RetrievalFailed
-from stackroom.model.filters import Has
-from stackroom.model.keys import is_user_id
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import Printed
@@ -36,14 +34,6 @@ def test_prewarm_asks_the_pool_and_logs_how_long_it_took(
     assert asked["knowledgeBaseId"] == knowledge_base_id
     assert printed.line("prewarmed")["milliseconds"] == answer
     assert list(answer) == [knowledge_base_id]
-
-
-def test_prewarming_user_id_is_no_valid_user_id() -> None:
-    asked = Nobody().filter()
-
-    assert isinstance(asked, Has)
-    assert asked.key == USER
-    assert not is_user_id(str(asked.value))
 
 
 def test_prewarming_failure_is_raised_after_all_were_asked() -> None:

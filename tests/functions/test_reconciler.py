@@ -1,7 +1,6 @@
 """Tests of the reconciler as its schedule calls it."""
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -156,21 +155,6 @@ def test_lost_upload_is_registered_run_and_counted_only_once(
     assert [(each.values, each.unit) for each in altogether] == [((3,), "Count"), ((0,), "Count")]
 
 
-def test_unread_file_is_queued_for_its_reader_like_an_s3_event(
-    world: None, later: None, printed: Printed
-) -> None:
-    put(KEY)
-
-    first, second = reconcile(), reconcile()
-
-    queue = os.environ["INSPECTIONS_QUEUE_URL"]
-    answer = session.client("sqs").receive_message(QueueUrl=queue, MaxNumberOfMessages=10)
-    assert first["found"] == {"object_without_record": 1, "unread_file": 1}
-    assert second["found"] == {"unread_file": 1}
-    assert [object_event(each["Body"]).key for each in answer["Messages"]] == [KEY] * 3
-    assert document().unread
-
-
 def test_next_invocation_continues_where_the_time_ran_out(
     world: None, later: None, printed: Printed
 ) -> None:
@@ -186,18 +170,6 @@ def test_next_invocation_continues_where_the_time_ran_out(
     assert place is not None
     assert second == {"finished": True, "found": {"object_without_record": 1}}
     assert bookmark.read() is None
-
-
-def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
-    world: None, later: None, printed: Printed
-) -> None:
-    first = reconcile(when_due=True)
-    put(KEY)
-    read(KEY)
-
-    assert first == {"finished": True, "found": {}}
-    assert reconcile(when_due=True) == {"finished": True, "found": {}}
-    assert reconcile()["found"] == {"object_without_record": 1}
 
 
 def test_operator_deletes_a_catalog_of_its_owner_only(

@@ -11,27 +11,15 @@ from moto import mock_aws
 
 from functions.retrieve import handler as function
 from stackroom.aws import session
-from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister
-from stackroom.aws.dynamodb.document_records import DynamoDocuments
-from stackroom.aws.s3.document_texts import S3DocumentTexts
-from stackroom.model.keys import TextName, catalog_id_of, document_id_of
-from stackroom.model.records import DataSourceType
 from stackroom.search.search import Retrieval
 from stackroom.search.search_arguments import Budget, Priority
-from stackroom.text.document_text import text_of
-from stackroom.text.extraction.page import Page
 from tests.aws.stores import (
-    BUCKET,
-    CATALOG_TABLE,
-    CONTROL_TABLE,
     ENVIRONMENT,
-    create_bucket,
     create_tables,
 )
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.functions.printed import Printed
 from tests.functions.tools import GatewayContext
-from tests.support.records import a_catalog, a_document
 
 KNOWLEDGE = "knowledge___knowledge_base_retrieve"
 EQUALS_ALICE = {"equals": {"key": "user_id", "value": "alice"}}
@@ -80,24 +68,6 @@ def test_answer_has_exactly_the_agreed_shape(knowledge_base: FakeKnowledgeBase) 
             "relevance": "strong",
         },
     }
-
-
-def test_only_shortened_answers_are_marked(knowledge_base: FakeKnowledgeBase) -> None:
-    knowledge_base.put("whole", score=0.9, attributes={"truncated": "1950", "domain": "hr"})
-    knowledge_base.put("Part of it. " * 40, score=0.8, attributes={"truncated": False})
-    knowledge_base.put("left out", score=0.7)
-
-    cut = function.handler({"query": "q", "max_tokens": 104}, Context())
-    whole = function.handler({"query": "q"}, Context())
-
-    # 102 tokens are room for 405 characters: 33 times 12, and the last space is not shown.
-    beginning = ("Part of it. " * 33).rstrip() + "..."
-    assert [each["content"] for each in cut["results"]] == ["whole", beginning]
-    assert [each["metadata"] for each in cut["results"]] == [{"domain": "hr"}, {"truncated": True}]
-    members = ("truncated", "total_results", "omitted_results", "total_tokens")
-    assert [cut["metadata"][name] for name in members] == [True, 2, 1, 102]
-    assert [each["metadata"] for each in whole["results"]] == [{"domain": "hr"}, {}, {}]
-    assert "truncated" not in whole["metadata"]
 
 
 def test_caller_comes_from_the_header_and_never_from_arguments(
@@ -229,46 +199,6 @@ def test_shared_documents_are_searched_if_the_environment_allows(
     assert sorted(filters, key=str) == sorted(asked, key=str)
 
 
-def test_function_searches_as_its_environment_configures(deployed: None) -> None:
-    s3 = session.client("s3")
-    create_bucket(s3)
-    ids = {
-        "user_id": "alice",
-        "catalog_id": catalog_id_of("alice", "hr"),
-        "document_id": document_id_of(catalog_id_of("alice", "hr"), "handbook.pdf"),
-        "text_id": "0123456789abcdef",
-    }
-    name = TextName(**ids)
-    text = text_of([Page(6, "Annual leave is 30 days.")], "handbook.pdf")
-    S3DocumentTexts(s3, BUCKET).put(name, text)
-    table = {"client": session.client("dynamodb"), "table": CATALOG_TABLE}
-    register = DynamoCatalogRegister(**table, control_table=CONTROL_TABLE)
-    source = {"knowledge_base_id": "KB12345678", "data_source_id": "DS12345678"}
-    custom: dict[str, Any] = {**source, "data_source_type": DataSourceType.CUSTOM}
-    register.open(a_catalog(catalog_id=name.catalog_id, **custom))
-    document = a_document(
-        catalog_id=name.catalog_id, document_id=name.document_id, text_id=name.text_id
-    )
-    DynamoDocuments(**table).save(document)
-    source = {"x-amz-bedrock-kb-data-source-id": "DS12345678"}
-    metadata = {**ids, **source, "filename": "handbook.pdf"}
-    location = {"type": "S3", "s3Location": {"uri": f"s3://{BUCKET}/{name.key}"}}
-    place: dict[str, Any] = {"metadata": metadata, "location": location}
-    found = [
-        {"content": {"text": text.markdown}, "score": 0.6, **place},
-        {"content": {"text": "Annual report."}, "score": 0.4, **place},
-    ]
-
-    with Stubber(session.client("searches")) as bedrock:
-        bedrock.add_response("retrieve", {"retrievalResults": found})
-        response = function.handler({"query": "annual leave"}, Context())
-
-    assert [result["content"] for result in response["results"]] == ["Annual leave is 30 days."]
-    source = response["results"][0]["source"]
-    assert (source["page"], source["page_first"], source["page_last"]) == (6, 6, 6)
-    assert response["metadata"]["knowledge_bases_queried"] == ["KB12345678"]
-
-
 def test_budget_comes_from_environment_and_invalid_one_is_refused_by_name(
     deployed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,14 +212,19 @@ def test_budget_comes_from_environment_and_invalid_one_is_refused_by_name(
         function.retrieval()
 
 
-def test_embeddings_for_a_vector_index_are_tallied_for_the_function(
-    deployed: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = "arn:aws:s3vectors:us-east-1:123456789012:bucket/vectors/index/passages"
-    member = {"knowledge_base_id": "KB1", "data_source_id": "DS1", "index": index}
-    monkeypatch.setenv("KB_POOL", json.dumps([member]))
-    monkeypatch.setenv("RETRIEVE_VIA", "s3vectors")
+def test_only_shortened_answers_are_marked(knowledge_base: FakeKnowledgeBase) -> None:
+    knowledge_base.put("whole", score=0.9, attributes={"truncated": "1950", "domain": "hr"})
+    knowledge_base.put("Part of it. " * 40, score=0.8, attributes={"truncated": False})
+    knowledge_base.put("left out", score=0.7)
 
-    paced: Any = function.retrieval().retrieval.pool["KB1"]
+    cut = function.handler({"query": "q", "max_tokens": 104}, Context())
+    whole = function.handler({"query": "q"}, Context())
 
-    assert vars(paced.knowledge_base)["_embeddings"].tally is function.cache_tally
+    # 102 tokens are room for 405 characters: 33 times 12, and the last space is not shown.
+    beginning = ("Part of it. " * 33).rstrip() + "..."
+    assert [each["content"] for each in cut["results"]] == ["whole", beginning]
+    assert [each["metadata"] for each in cut["results"]] == [{"domain": "hr"}, {"truncated": True}]
+    members = ("truncated", "total_results", "omitted_results", "total_tokens")
+    assert [cut["metadata"][name] for name in members] == [True, 2, 1, 102]
+    assert [each["metadata"] for each in whole["results"]] == [{"domain": "hr"}, {}, {}]
+    assert "truncated" not in whole["metadata"]
