@@ -8,10 +8,10 @@ import jwt
 import pytest
 
 from stackroom_local.gateway.issuer import CLIENT_ID
-from tests.gateway.browser import a_browser, query, read, sign_in
+from tests.gateway.browser import a_browser, read, sign_in
 from tests.gateway.conftest import ANOTHER
 from tests.gateway.flow import CALLBACK, Flow
-from tests.gateway.serving import RunningGateway, a_call
+from tests.gateway.serving import RunningGateway
 
 POSTED = ("token", "register", "revoke", "authorize", "sign-in")
 
@@ -103,20 +103,6 @@ def test_a_token_for_a_resource_names_it_and_calls_a_tool(flow: Flow) -> None:
     assert "aud" not in claims(flow.tokens())
 
 
-def test_a_revoked_session_is_not_refreshed_and_others_are(flow: Flow) -> None:
-    revoked, other = flow.tokens()["refresh_token"], flow.tokens()["refresh_token"]
-
-    for token in (revoked, revoked, "unknown"):
-        assert flow.post("revoke", client_id=CLIENT_ID, token=token).status_code == 200
-    nobody = flow.post("revoke", token=other, client_id="nobody")
-    nothing = flow.post("revoke", client_id=CLIENT_ID)
-
-    assert (nobody.status_code, nobody.json()["error"]) == (401, "invalid_client")
-    assert (nothing.status_code, nothing.json()["error"]) == (400, "invalid_request")
-    assert flow.refresh(revoked).json()["error"] == "invalid_grant"
-    assert flow.refresh(other).status_code == 200
-
-
 def test_code_is_refused_if_any_parameter_of_its_request_differs(flow: Flow) -> None:
     wrong: list[tuple[dict[str, str | None], str]] = [
         ({"code_verifier": secrets.token_urlsafe(48)}, "invalid_grant"),
@@ -146,25 +132,6 @@ def test_codes_and_tokens_of_one_client_are_nothing_to_another(gateway: RunningG
     assert [answer.status_code for answer in answers] == [400, 400, 200]
     assert one.refresh(answers[2].json()["refresh_token"]).status_code == 200
     assert claims(another.tokens())["client_id"] == ANOTHER
-
-
-def test_invalid_request_is_redirected_to_the_client_with_the_reason(flow: Flow) -> None:
-    wrong: list[tuple[str, str | None, str]] = [
-        ("code_challenge", None, "invalid_request"),
-        ("code_challenge", "plain-text", "invalid_request"),
-        ("code_challenge_method", "plain", "invalid_request"),
-        ("response_type", "token", "unsupported_response_type"),
-        ("scope", "openid admin", "invalid_scope"),
-        ("resource", "https://elsewhere.example/mcp", "invalid_target"),
-        ("state", "s" * 5000, "invalid_request"),
-    ]
-    for name, value, error in wrong:
-        response = httpx2.get(flow.link(**{name: value}))
-
-        assert response.status_code == 302
-        assert response.headers["location"].startswith(f"{CALLBACK}?")
-        answer = query(response.headers["location"])
-        assert (answer["error"], "code" in answer) == (error, False), name
 
 
 def test_invalid_redirect_or_client_is_refused_without_a_redirect(flow: Flow) -> None:
@@ -217,27 +184,6 @@ def test_a_registration_answers_with_the_client_that_the_gateway_allows(
         assert Flow(gateway=gateway, redirect_uri=uri).tokens()["token_type"] == "Bearer"
 
 
-def test_registration_with_unsupported_options_is_refused(
-    gateway: RunningGateway,
-) -> None:
-    redirects = (
-        "http://attacker.example/callback",
-        "https://page.example/#fragment",
-        f"https://page.example/{'x' * 3000}",
-    )
-    wrong: list[dict[str, Any]] = [
-        {},
-        *({"redirect_uris": [CALLBACK, each]} for each in redirects),
-        {"redirect_uris": [CALLBACK], "grant_types": ["client_credentials"]},
-        {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "private_key_jwt"},
-    ]
-    for metadata in wrong:
-        response = register(gateway, **metadata)
-
-        assert response.status_code == 400, metadata
-        assert response.json()["error"] in ("invalid_client_metadata", "invalid_redirect_uri")
-
-
 def test_missing_malformed_or_too_large_body_is_a_client_error(
     gateway: RunningGateway,
 ) -> None:
@@ -264,21 +210,6 @@ def test_missing_malformed_or_too_large_body_is_a_client_error(
     assert "Traceback" not in (gateway.data_dir / "gateway.log").read_text()
 
 
-def test_request_with_a_foreign_host_gets_no_sign_in_and_no_answer(
-    gateway: RunningGateway, flow: Flow
-) -> None:
-    there, token = {"Host": "attacker.example"}, gateway.issuer.mint("alice")
-
-    answers = [
-        httpx2.get(flow.link(), headers=there),
-        httpx2.post(f"{gateway.base}/issuer/token", headers=there),
-        httpx2.get(f"{gateway.base}/.well-known/oauth-protected-resource", headers=there),
-        gateway.post(a_call(query="hi"), token=token, headers=[*there.items()]),
-    ]
-
-    assert [answer.status_code for answer in answers] == [400, 400, 400, 400]
-
-
 EVIL = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>"
 
 
@@ -296,30 +227,6 @@ def test_the_page_can_be_neither_framed_nor_scripted_nor_kept(flow: Flow) -> Non
     assert response.headers["cache-control"] == "no-store"
     cookie = response.headers["set-cookie"].lower()
     assert {"httponly", "samesite=strict"} <= {each.strip() for each in cookie.split(";")}
-
-
-def test_cancelled_sign_in_returns_no_code_and_its_page_is_used_up(
-    flow: Flow,
-) -> None:
-    with a_browser() as browser:
-        page = browser.open(flow.link())
-        assert ("cancel", "yes") in page.buttons
-
-        cancelled = browser.submit(page, cancel="yes")
-        again = browser.submit(page, user="alice")
-
-    assert query(cancelled.headers["location"]) == {"error": "access_denied", "state": "a state"}
-    assert again.status_code == 400
-    assert "no longer open" in again.text
-
-
-def test_sign_in_page_without_a_request_has_no_form(gateway: RunningGateway) -> None:
-    for name in ("", EVIL):
-        response = httpx2.get(f"{gateway.base}/issuer/sign-in", params={"request": name})
-
-        assert response.status_code == 400
-        assert "<form" not in response.text
-        assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
 
 
 def test_forged_sign_in_form_is_refused(flow: Flow) -> None:

@@ -8,12 +8,11 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import psutil
 import pytest
 
 from stackroom_local.gateway.gateway_configuration import FunctionConfiguration
-from stackroom_local.gateway.lambda_functions import LambdaFunction, RuntimeApi
+from stackroom_local.gateway.lambda_functions import LambdaFunction
 from tests.gateway.serving import ROOT, a_call, a_target, serving, wait_until
 
 pytestmark = pytest.mark.processes
@@ -53,16 +52,6 @@ def error(function: LambdaFunction, **event: Any) -> dict[str, Any]:
     outcome = function.invoke(json.dumps(event).encode())
     assert outcome.failed
     return dict(json.loads(outcome.payload))
-
-
-def test_allowed_number_of_processes_serves_at_once_and_the_rest_wait(make: Make) -> None:
-    function = make(max_environments=2)
-
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        answers = list(pool.map(lambda number: answer(function, query=number), range(8)))
-
-    assert [each["event"]["query"] for each in answers] == list(range(8))
-    assert 1 <= len({each["process"] for each in answers}) <= 2
 
 
 def test_function_gets_its_variables_deadline_and_client_context(
@@ -126,18 +115,6 @@ def test_crash_answers_its_invocation_and_dead_process_is_replaced(
     }
     assert served["event"] == {"query": "again"}
     assert answer(function)["process"] != served["process"]
-
-
-def test_environment_is_marked_broken_before_its_import_error_is_reported() -> None:
-    api = RuntimeApi()
-
-    response = httpx2.post(f"http://{api.address}/2018-06-01/runtime/init/error", content=b"{}")
-    outcome = api.outcomes.get(timeout=60)
-
-    assert response.status_code == 202
-    assert outcome.failed
-    assert api.broken  # so that it isn't handed the next invocation while it exits
-    api.close()
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])

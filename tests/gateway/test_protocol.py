@@ -1,25 +1,17 @@
 """The gateway's side of the wire over raw HTTP, as documented, and whatever a client sends."""
 
 import base64
-import json
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import psutil
-import pytest
 
-from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from stackroom.tools.document_definitions import MAX_CONTENT_BYTES
-from stackroom_local.gateway.__main__ import main
-from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
 from stackroom_local.gateway.issuer import Issuer
 from tests.gateway.serving import (
     TOOL,
     RunningGateway,
     a_call,
-    a_configuration,
-    a_target,
 )
 
 
@@ -101,22 +93,6 @@ def test_largest_file_of_a_call_passes_and_larger_bodies_are_refused(
     assert larger.status_code == 413
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"name": "under_score"},
-        {"allowed_request_headers": ["X-Amzn-Trace-Id"]},
-        {"allowed_request_headers": [f"x-{number}" for number in range(11)]},
-        {"tools": [{"name": "t", "description": "d", "inputSchema": {"enum": []}}]},
-    ],
-)
-def test_a_configuration_that_the_service_would_refuse_is_refused(changes: dict[str, Any]) -> None:
-    configuration = a_configuration("http://127.0.0.1:1", targets=[{**a_target(), **changes}])
-
-    with pytest.raises(ValueError, match="targets"):
-        GatewayConfiguration.model_validate_json(json.dumps(configuration))
-
-
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
 
 
@@ -162,19 +138,3 @@ def test_malformed_request_gets_a_json_rpc_error_and_ends_no_process(
         assert response.status_code < 500, body[:80]
     assert processes(gateway) == before
     assert gateway.echo(token=token, query="still there")["event"] == {"query": "still there"}
-
-
-def test_gateway_is_served_with_the_protocol_that_ends_stalled_requests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """How long is in tests/local/test_request_timeouts.py."""
-    served: dict[str, object] = {}
-    monkeypatch.setattr("uvicorn.run", lambda _app, **options: served.update(options))
-    configuration = tmp_path / "configuration.json"
-    configuration.write_text(json.dumps(a_configuration("http://127.0.0.1:1", targets=[])))
-    given = ["--port=1", f"--config={configuration}", f"--data-dir={tmp_path}"]
-    monkeypatch.setattr("sys.argv", ["gateway", *given])
-
-    main()
-
-    assert served["http"] is PatientProtocol

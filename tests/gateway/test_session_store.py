@@ -1,6 +1,5 @@
 """The authorization server's store: bounded, readable by its owner alone, and without tokens."""
 
-import errno
 import logging
 import stat
 from pathlib import Path
@@ -50,20 +49,6 @@ def test_exchanged_token_ends_its_session_after_the_grace_period(tmp_path: Path)
     assert again.session(second) is None
 
 
-def test_lost_answer_is_asked_for_again_within_the_grace_period(tmp_path: Path) -> None:
-    sign_ins = opened(tmp_path)
-    first = sign_ins.begin(a_session())
-    lost = sign_ins.renewed(first)
-
-    meanwhile = opened(tmp_path, now=1_000_000 + GRACE_SECONDS - 1)
-    assert meanwhile.session(first)
-    second = meanwhile.renewed(first)
-    later = opened(tmp_path, now=1_000_000 + 2 * GRACE_SECONDS)
-
-    assert later.session(second)
-    assert later.session(lost)  # Cognito has issued it, whoever has it
-
-
 def test_session_ends_a_month_after_sign_in_whatever_refreshes_it_had(
     tmp_path: Path,
 ) -> None:
@@ -100,24 +85,3 @@ def test_unreadable_session_file_makes_everybody_sign_in_again(
     assert list(sign_ins.users()) == []
     assert "everybody signs in again" in caplog.text
     assert sign_ins.session(sign_ins.begin(a_session()))
-
-
-def test_on_a_full_disk_people_sign_in_until_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    sign_ins = opened(tmp_path)
-    before = sign_ins.begin(a_session())
-
-    def full(*_paths: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patched, caplog.at_level(logging.WARNING):
-        patched.setattr("os.replace", full)
-        after = sign_ins.begin(a_session("s-2"))
-
-    assert sign_ins.session(after)
-    assert "can't be written (No space left on device); make room" in caplog.text
-    (_kept,) = tmp_path.iterdir()  # and no draft beside it
-    again = opened(tmp_path)
-    assert again.session(before)
-    assert again.session(after) is None

@@ -68,61 +68,6 @@ def test_a_catalog_waits_behind_those_that_came_before_it(pipeline: Pipeline) ->
     assert seen.eta_seconds == 2 * JOB + JOB  # two ahead of its own
 
 
-@pytest.mark.parametrize(("more", "calls"), [(0, 1), (25, 3)])
-def test_catalogs_of_a_shared_data_source_take_turns(
-    pipeline: Pipeline, more: int, calls: int
-) -> None:
-    for number in range(more):
-        pipeline.drop(f"alice/research/{number}.txt")
-    pipeline.catalogs.place(CATALOG, SHARED)
-    pipeline.runs.ask(SHARED_WORKLIST)
-    alone = estimated(pipeline)
-    for number in range(30):
-        pipeline.worklists.add(SHARED_WORKLIST, f"cat-{number}")
-
-    among = estimated(pipeline)
-
-    assert (alone.queue_position, among.queue_position) == (None, None)
-    assert alone.eta_seconds == BEGINS + CALL
-    # Of 30 calls, ten at a time, its own is the last; so with each call of its own.
-    assert among.eta_seconds == BEGINS + calls * 3 * CALL
-
-
-def test_document_that_no_run_is_at_is_not_about_to_begin(pipeline: Pipeline) -> None:
-    run = pipeline.live_run()
-    served = pipeline.leases.kept[run.worklist_id].requested
-    pipeline.leases.release(run.worklist_id, run.epoch, served=served)
-    at_once = estimated(pipeline).documents[0]
-    pipeline.clock.pass_by(60)
-
-    [seen] = estimated(pipeline).documents
-
-    assert at_once.stage is DocumentStage.BEGINNING
-    assert (seen.stage, seen.eta_seconds) == (DocumentStage.LEFT, None)
-
-
-def test_documents_beyond_the_concurrent_calls_wait_for_those_before(pipeline: Pipeline) -> None:
-    for number in range(PAGE - 2):
-        pipeline.drop(f"alice/research/{number}.txt")
-    pipeline.catalogs.place(CATALOG, replace(OWN, type=DataSourceType.CUSTOM))
-
-    seen = estimated(pipeline)
-
-    assert seen.eta_seconds == BEGINS + 2 * CALL  # twenty, ten at a time
-
-
-def test_position_beyond_the_examined_part_is_a_lower_bound(pipeline: Pipeline) -> None:
-    pipeline.catalogs.place(CATALOG, OWN)
-    for number in range(1000):
-        queue_up(pipeline, f"cat-{number}", Mode.JOB)
-    queue_up(pipeline, CATALOG, Mode.JOB)
-
-    seen = estimated(pipeline)
-
-    assert seen.queue_position == QueuePosition(position=None, length=1000)
-    assert seen.eta_seconds == BEGINS + 1000 * JOB + JOB
-
-
 def test_ingesting_document_shows_attempt_and_time_left_or_how_late(
     pipeline: Pipeline,
 ) -> None:

@@ -198,8 +198,6 @@ def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(filled: Pipeli
     assert filled.leases.kept[CATALOG].failures == 0
 
 
-BOB = "bob/notes/a.txt"
-BOBS = place_of(BOB).catalog_id
 WHALE = "alice/whale"
 
 
