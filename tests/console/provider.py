@@ -25,9 +25,7 @@ class Provider:
     given: dict[str, dict[str, str]] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)  # over those of an access token
     id_claims: dict[str, Any] = field(default_factory=dict)
-    gives_id_token: bool = True
     is_down: bool = False
-    ends_sessions: bool = True
 
     @cached_property
     def transport(self) -> httpx2.MockTransport:
@@ -71,13 +69,12 @@ class Provider:
         )
 
     def _metadata(self) -> dict[str, str]:
-        ending = {"end_session_endpoint": f"{ISSUER}/logout"} if self.ends_sessions else {}
         return {
             "issuer": ISSUER,
             "authorization_endpoint": f"{ISSUER}/authorize",
             "token_endpoint": f"{ISSUER}/token",
             "jwks_uri": f"{ISSUER}/jwks.json",
-            **ending,
+            "end_session_endpoint": f"{ISSUER}/logout",
         }
 
     def _token(self, form: dict[str, str]) -> httpx2.Response:
@@ -89,9 +86,8 @@ class Provider:
             "token_type": "Bearer",
             "expires_in": 3600,
             "refresh_token": "never kept",
+            "id_token": self._id_token(asked),
         }
-        if self.gives_id_token:
-            answer["id_token"] = self._id_token(asked)
         return httpx2.Response(200, json=answer)
 
     def _is_proven(self, asked: dict[str, str], form: dict[str, str]) -> bool:

@@ -22,6 +22,7 @@ from tests.functions.pipeline import Pipeline
 
 GUARDED = [each for each in ROUTES if each.audience is not Audience.ANYONE]
 NAMING = [each for each in GUARDED if "{" in each.path]
+ONE_OF_EACH_KIND = list({each.kind: each for each in CHANGES}.values())
 NOBODYS = Things(
     catalog_id="cat-" + "0" * 24,
     document_id="doc-" + "0" * 24,
@@ -50,15 +51,17 @@ def call(
 
 
 def test_every_page_requires_signing_in(browser: Browser) -> None:
-    let_in = []
-    for cookie in (None, "alice", "gAAAAABo"):
-        if cookie is not None:
-            browser.client.cookies.set(SESSION, cookie, domain="console.test")
-        answers = {each: call(browser, each, NOBODYS, "any") for each in GUARDED}
+    let_in = [
+        name_of(each)
+        for each in GUARDED
+        if not is_refused(each, call(browser, each, NOBODYS, "any"))
+    ]
+    for cookie in ("alice", "gAAAAABo"):
+        browser.client.cookies.set(SESSION, cookie, domain="console.test")
         let_in += [
-            (cookie, name_of(each))
-            for each, answer in answers.items()
-            if not is_refused(each, answer)
+            f"{name_of(each)} with {cookie}"
+            for each in ONE_OF_EACH_KIND
+            if not is_refused(each, call(browser, each, NOBODYS, "any"))
         ]
 
     assert let_in == []
@@ -75,18 +78,20 @@ def test_no_change_without_the_sessions_own_token(
     alice: Browser, bob: Browser, things: Things
 ) -> None:
     before, mine, bobs = stored(), alice.csrf, bob.csrf
-    ways: list[dict[str, Any]] = [
-        {"token": None},
-        {"token": ""},
-        {"token": bobs},
+    of_others: list[dict[str, Any]] = [{"token": None}, {"token": bobs}]
+    of_other_sites: list[dict[str, Any]] = [
+        {"token": "", "Sec-Fetch-Site": "same-origin"},
         {"token": mine, "Sec-Fetch-Site": "cross-site"},
         {"token": mine, "Sec-Fetch-Site": "same-site"},
     ]
 
+    tried = [
+        *((each, way) for each in CHANGES for way in of_others),
+        *((each, way) for each in ONE_OF_EACH_KIND for way in of_other_sites),
+    ]
     let_in = [
         (name_of(each), way)
-        for each in CHANGES
-        for way in ways
+        for each, way in tried
         if call(alice, each, things, **way).status_code != 403
     ]
 
@@ -181,21 +186,6 @@ def test_every_route_of_the_app_is_in_the_access_table(console: Console) -> None
 
 
 TEXT = "Annual leave is thirty days for everyone."
-READING = [each for each in ROUTES if each.reads]
-
-
-def test_audited_endpoints_are_those_that_show_texts_files_or_operations() -> None:
-    assert {name_of(each): each.reads for each in READING} == {
-        "POST /chat/continue": "ask",
-        "GET /catalogs/{catalog_id}/documents/{document_id}": "show_document",
-        "GET /catalogs/{catalog_id}/documents/{document_id}/passages/part": "show_document",
-        "GET /catalogs/{catalog_id}/documents/{document_id}/file": "open_file",
-        "GET /catalogs/{catalog_id}/documents/{document_id}/text": "read_text",
-        "GET /ask": "ask",
-        "POST /ask": "ask",
-        "GET /operations": "operations",
-        "GET /operations/part": "operations",
-    }
 
 
 def test_access_is_logged_with_user_and_documents_but_without_the_words(
@@ -238,13 +228,3 @@ def test_refused_request_is_logged_with_its_user(
     assert (opened.user_id, opened.outcome) == ("bob", "CATALOG_NOT_FOUND")
     assert (opened.document_id, opened.document_ids) == (document, ())
     assert (asked.user_id, asked.outcome, asked.document_ids) == ("bob", "VALIDATION_ERROR", ())
-
-
-def test_refused_request_without_sign_in_is_logged_without_a_user(
-    browser: Browser, accesses: list[Access]
-) -> None:
-    for endpoint in READING:
-        call(browser, endpoint, NOBODYS, None)
-
-    lines = [(each.tool, each.outcome, each.user_id) for each in accesses]
-    assert lines == [(each.reads, "NOT_SIGNED_IN", None) for each in READING]

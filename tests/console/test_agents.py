@@ -2,7 +2,6 @@
 
 import json
 import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -112,17 +111,6 @@ def test_linking_refuses_anothers_knowledge_base_and_names_unknown_field(
     assert alice.get(f"/api/agents/{agent}").json()["data"]["agent"]["available_tools"] == []
 
 
-def test_quick_add_tells_the_model_what_the_catalog_is_about(
-    alice: Browser, agent: str, catalog: str
-) -> None:
-    configured = alice.get(f"/agents/{agent}/knowledge-bases/{catalog}").text
-    alice.post(f"/agents/{agent}/knowledge-bases", knowledge_base_id=catalog)
-
-    [tool] = alice.get(f"/api/agents/{agent}").json()["data"]["agent"]["available_tools"]
-    assert tool["description"] == "Search Plans knowledge base: To be done"
-    assert "Search Plans knowledge base: To be done</textarea>" in configured
-
-
 def test_an_empty_catalog_and_one_that_is_gone_are_flagged(
     alice: Browser, agent: str, catalog: str
 ) -> None:
@@ -166,55 +154,6 @@ def test_agent_is_imported_by_a_user_without_its_knowledge_base(
     assert "The file is not an agent in the form that Export writes: " in refused.text
 
 
-def test_agent_gets_default_model_and_api_and_form_refuse_unknown_one(
-    alice: Browser,
-) -> None:
-    made = alice.call("POST", "/api/agents", {"name": "Planner"})
-    refused = [
-        alice.call("POST", "/api/agents", {"name": "Planner", "model": "a.third-v1:0"}),
-        alice.post("/agents", name="Planner", model="a.third-v1:0"),
-    ]
-
-    assert made.status_code == 201
-    assert made.json()["data"]["agent"]["model"] == "amazon.nova-lite-v1:0"
-    for answer in refused:
-        assert answer.status_code == 400
-        assert "Model: Allowed: amazon.nova-lite-v1:0, second.model-v1:0" in answer.text
-    form = alice.get("/agents/new").text
-    assert re.findall(r'<option value="(.*?)"( selected)?>', form.partition("</select>")[0]) == [
-        ("amazon.nova-lite-v1:0", " selected"),
-        ("second.model-v1:0", ""),
-    ]
-
-
-def test_importing_agent_with_unknown_model_uses_default_and_says_so(
-    alice: Browser,
-) -> None:
-    agent = {"name": "Pilot", "model": "a.third-v1:0"}
-    text = json.dumps({"format": "stackroom-agent", "version": 1, "agent": agent})
-
-    imported = alice.post("/agents/import", agent=text)
-    shown = alice.get(imported.headers["location"]).text
-
-    assert "The model in the file isn't available here" in unescape(shown)
-    assert '<option value="amazon.nova-lite-v1:0" selected>' in shown
-    assert "a.third" not in shown
-
-
-def test_linked_knowledge_base_is_shown_as_linked_without_an_add_button(
-    alice: Browser, console: Console, agent: str, catalog: str
-) -> None:
-    other = console.services.creation.create("alice", "Letters").catalog_id
-    link(alice, agent, catalog)
-
-    shown = alice.part(f"/agents/{agent}/knowledge-bases").text
-
-    rows = dict(re.findall(r'<li class="card" data-knowledge-base="(.*?)">(.*?)</li>', shown, re.S))
-    assert "Linked" in rows[catalog]
-    assert "<button" not in rows[catalog]
-    assert 'aria-label="Quick Add Letters"' in rows[other]
-
-
 def test_form_is_refused_for_what_was_typed_and_for_a_change_meanwhile(alice: Browser) -> None:
     typed = {"name": "Planner", "model": "second.model-v1:0"}
     path = make(alice, **typed)
@@ -229,17 +168,3 @@ def test_form_is_refused_for_what_was_typed_and_for_a_change_meanwhile(alice: Br
     assert "was changed in another window" in meanwhile.text
     gone = path[:-1] + ("a" if path.endswith("b") else "b")
     assert alice.post(gone, **typed).status_code == 404
-
-
-def test_a_knowledge_base_is_drawn_as_a_database_purple_on_its_card(
-    alice: Browser, agent: str, catalog: str
-) -> None:
-    link(alice, agent, catalog)
-
-    page = alice.get(f"/agents/{agent}").text
-    [drawn] = re.findall(r'<img src="(/static/[^"]*)" alt="" width="28"', page)
-    icon = alice.get(drawn).text
-
-    assert re.search(r'<a id="add-knowledge-base"[^>]*><span class="icon database"></span>', page)
-    assert "<ellipse" in icon
-    assert re.findall(r'stroke="(#\w+)"', icon) == ["#8b5cf6"]

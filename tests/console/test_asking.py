@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from html import unescape
 from typing import Any
 from unittest.mock import Mock
 
@@ -22,9 +21,7 @@ from stackroom.search.cited_answers import (
     Written,
 )
 from stackroom.search.excerpts import Source
-from stackroom.search.results import Result
 from stackroom_console.app import console_app
-from stackroom_console.asked_question import SearchChoice
 from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.shown_answer import shown
 from tests.console.browser import URL, Browser, read
@@ -155,19 +152,6 @@ def test_names_of_files_are_offered_behind_those_already_typed(
     assert "<option" not in alice.part("/ask/files/part").text
 
 
-def test_file_with_a_semicolon_in_its_name_can_be_chosen(
-    alice: Browser, pipeline: Pipeline
-) -> None:
-    name = 'Old; "draft" leave.txt'
-    dropped(pipeline, "alice", new_catalog(alice), name)
-
-    offered = unescape(alice.part("/ask/files/part?file=leave.txt%3B+Old").text)
-    [choice] = re.findall('value="(.*)"', offered)
-
-    assert choice == 'leave.txt; "Old; ""draft"" leave.txt"'
-    assert SearchChoice(files=choice).filter([]) == {"filename": ["leave.txt", name]}
-
-
 def test_a_growing_answer_is_shown_to_its_asker_alone(
     alice: Browser, bob: Browser, console: Console, catalog: str
 ) -> None:
@@ -207,49 +191,18 @@ def test_examples_are_made_of_headings_and_the_names_of_files(
     assert "/ask?q=Who+may+leave%3F" in part
 
 
-@pytest.mark.parametrize(
-    ("filename", "pages", "place", "opened_at"),
-    [
-        ("book.pdf", (2, 2, 2), "page 2", "#page=2"),
-        ("book.pdf", (2, 2, 4), "pages 2 to 4", "#page=2"),
-        ("book.pdf", (None, None, None), "", ""),
-    ],
-)
-def test_a_passage_of_a_pdf_is_opened_at_its_page(
-    filename: str, pages: tuple[int | None, ...], place: str, opened_at: str
-) -> None:
-    page, first, last = pages
-    source = Source(
-        document_id="doc-1",
-        filename=filename,
-        uri=None,
-        page=page,
-        page_first=first,
-        page_last=last,
-        section=None,
-        catalog_id="cat-1",
-    )
-    cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
+def test_what_was_left_out_is_told_and_only_own_documents_are_linked() -> None:
+    absent: dict[str, Any] = dict.fromkeys(each.name for each in fields(Source))
+    ids = {"document_id": "doc-1", "catalog_id": "cat-1", "filename": "book.pdf"}
+    cited = CitedSource(source=Source(**absent | ids), chunk_text=LEAVE, relevance_score=0.5)
     answer = CatalogAnswer(text="Thirty. [1] [2] [999]", sources=(cited,), guardrail_action="NONE")
-    nothing = replace(
-        NOTHING,
-        omitted=3,
-        withheld=2,
-        tokens=60,
-        failures={"KB1": "secret of the store"},
-    )
+    failures = {"KB1": "secret of the store"}
+    left_out = replace(NOTHING, omitted=3, withheld=2, tokens=60, failures=failures)
+    found = AskedAndAnswered(passages=left_out, answer=answer)
 
-    mine = shown(
-        QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {"cat-1": CATALOG}, NO_MAPS
-    )
-    anothers = shown(QUESTION, AskedAndAnswered(passages=nothing, answer=answer), {}, NO_MAPS)
+    mine, anothers = (shown(QUESTION, found, own, NO_MAPS) for own in ({"cat-1": CATALOG}, {}))
 
-    [stands] = mine.cited[0].stands
-    assert (stands.place, stands.pdf_href) == (
-        place,
-        f"/catalogs/cat-1/documents/doc-1/file{opened_at}",
-    )
-    assert (f"page={page}" in (stands.href or "")) is (page is not None)
+    assert mine.cited[0].stands[0].pdf_href == "/catalogs/cat-1/documents/doc-1/file"
     assert anothers.cited[0].stands[0].href is None
     assert mine.text is not None
     assert mine.text.count('class="cite"') == 1
@@ -258,34 +211,6 @@ def test_a_passage_of_a_pdf_is_opened_at_its_page(
     assert "2 passages withheld" in mine.left_out[1]
     assert "results may be missing" in mine.left_out[2]
     assert "secret" not in " ".join(mine.left_out)
-
-
-@pytest.mark.parametrize(
-    ("other", "told"),
-    [(0.20804989337921143, ["score 0.50", "score 0.21"]), (0.62, ["", ""])],
-)
-def test_uncited_passages_never_show_a_higher_score_than_cited_ones(
-    other: float, told: list[str]
-) -> None:
-    absent: dict[str, Any] = dict.fromkeys(each.name for each in fields(Source))
-    source = Source(**absent)
-    result = Result(
-        content="Text.",
-        text="Text.",
-        source=source,
-        other_sources=(),
-        score=other,
-        attributes={},
-        is_cut=False,
-    )
-    found = replace(NOTHING, results=(result,))
-    cited = CitedSource(source=source, chunk_text=LEAVE, relevance_score=0.5)
-    answer = CatalogAnswer(text="Thirty. [1]", sources=(cited,), guardrail_action="NONE")
-
-    page = shown(QUESTION, AskedAndAnswered(passages=found, answer=answer), {}, NO_MAPS)
-
-    assert [each.score for each in (*page.cited, *page.others)] == told
-    assert bool(page.range_of_scores) is not bool(told[0])
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from html import unescape
 from typing import Any
 from unittest.mock import Mock
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from stackroom.model.passages import OnlyPlaces, Ranks
 from stackroom.search.cited_answers import AskedAndAnswered, CatalogAnswer, CitedSource
@@ -67,19 +67,6 @@ def test_an_answer_has_an_address_that_keeps_the_question_and_its_settings(
         assert "thirty days for everyone" in read(text.split('<section id="answer"')[1])
 
 
-def test_htmx_gets_the_part_and_the_address_to_stand_at(alice: Browser, catalog: str) -> None:
-    form = {"query": QUESTION, "csrf_token": alice.csrf}
-
-    first = alice.send("/ask", form, **{"HX-Request": "true"})
-    address = first.headers["hx-push-url"]
-    here = {"HX-Request": "true", "HX-Current-URL": f"https://console.test{address}"}
-    again = alice.send("/ask", form, **here)
-
-    assert first.text.startswith("<div data-query=")
-    assert f"{QUESTION}</textarea>" in alice.get(address).text
-    assert again.headers["hx-push-url"] == "false"
-
-
 def test_a_question_too_long_for_an_address_is_answered_all_the_same(
     alice: Browser, catalog: str
 ) -> None:
@@ -93,14 +80,6 @@ def test_a_question_too_long_for_an_address_is_answered_all_the_same(
     assert "Marked as helpful." in told.text
     # In the request's line, and as the page that it comes from, twice.
     assert 3 * LONGEST_ADDRESS + MAX_COOKIE + 1_500 < MAX_HEADERS
-
-
-def test_sign_in_on_the_way_to_a_long_address_returns_to_its_page(
-    browser: Browser,
-) -> None:
-    answer = browser.get(f"/ask?q={quote('How long is it? ' * 40)}")
-
-    assert answer.headers["location"].endswith("return_to=%2Fask")
 
 
 def test_invalid_number_in_address_is_reported_in_the_form(alice: Browser) -> None:
@@ -255,19 +234,6 @@ def test_cited_passage_is_folded_to_the_sentence_the_answer_used() -> None:
 
     hearts = ["".join(piece.text for piece in each.heart).strip() for each in page.cited]
     assert hearts == [said, early]
-
-
-def test_passage_cited_twice_is_folded_to_its_first_cited_sentence() -> None:
-    first = "The rope is greased every 250 hours."
-    then = "Between two greasings the rope is inspected by eye along the whole of its length."
-    long = f"{LEAVE} " * 20 + f"{first} {then}"
-    cited = (CitedSource(source=SOURCE, chunk_text=long, relevance_score=0.5),)
-    answer = CatalogAnswer(text=f"{first} [1] {then} [1]", sources=cited, guardrail_action="NONE")
-    found = AskedAndAnswered(passages=NOTHING, answer=answer)
-
-    [passage] = shown("How often is the rope greased?", found, {}, NO_MAPS).cited
-
-    assert "".join(piece.text for piece in passage.heart).strip() == first
 
 
 def test_passage_tells_the_gaps_of_its_document_cited_or_not() -> None:

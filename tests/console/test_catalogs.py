@@ -15,7 +15,7 @@ from stackroom_console.console import Console
 from stackroom_console.pages import catalogs_page
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser, heading, rows
-from tests.console.things import dropped, failing, indexed, new_catalog
+from tests.console.things import dropped, failing, indexed, ingested, new_catalog
 from tests.functions.pipeline import Pipeline
 
 MANY = 3
@@ -57,6 +57,19 @@ def test_invalid_catalog_name_is_reported_at_its_field(alice: Browser) -> None:
         assert told in page.text, name
         assert "<html" not in part.text, name
     assert len(rows(alice.get("/catalogs").text)) == 1
+
+
+def test_catalog_gets_another_name_and_description(alice: Browser) -> None:
+    catalog = new_catalog(alice, "Tides")
+    new_catalog(alice, "Ebbs")
+
+    taken = alice.post(f"/catalogs/{catalog}/edit", name="ebbs", description="")
+    alice.post(f"/catalogs/{catalog}/edit", name="Tides and ebbs", description="How high it is.")
+
+    assert taken.status_code == 409
+    page = alice.get(f"/catalogs/{catalog}").text
+    assert "Tides and ebbs" in page
+    assert "How high it is." in page
 
 
 def test_deletion_dialog_names_the_documents_before_they_are_deleted(
@@ -211,24 +224,24 @@ def test_pdf_opens_in_the_browser_and_other_files_on_our_text_page(
 ) -> None:
     """These headers decide how a browser treats a file: from the bucket, and never as a page."""
     catalog = new_catalog(alice)
+    pdf, *others = (
+        f"/catalogs/{catalog}/documents/{dropped(pipeline, 'alice', catalog, name)}"
+        for name in ("a.pdf", 'quoted".html', "page.html;.txt")
+    )
 
-    def asked(name: str, more: str = "") -> dict[str, str]:
-        document = dropped(pipeline, "alice", catalog, name)
-        answer = alice.get(f"/catalogs/{catalog}/documents/{document}/file{more}")
-        link = answer.headers["location"]
+    def asked(path: str) -> dict[str, str]:
+        link = alice.get(path).headers["location"]
         assert link.startswith(console.uploads), "no page of the console's origin"
         return dict(parse_qsl(urlsplit(link).query))
 
-    opened = asked("a.pdf")
+    opened = asked(f"{pdf}/file")
     assert opened["response-content-disposition"].partition(";")[0] == "inline"
     assert opened["response-content-type"] == "application/pdf"
-    assert asked("a.pdf", "?save")["response-content-disposition"].startswith("attachment;")
-    for name in ("b.docx", 'quoted".html', "page.html;.txt"):
-        document = dropped(pipeline, "alice", catalog, name)
-        path = f"/catalogs/{catalog}/documents/{document}"
+    assert asked(f"{pdf}/file?save")["response-content-disposition"].startswith("attachment;")
+    for path in others:
         assert alice.get(f"{path}/file").headers["location"] == f"{path}/text"
-        saved = asked(name, "?save")
-        assert saved["response-content-disposition"].startswith("attachment;"), name
+        saved = asked(f"{path}/file?save")
+        assert saved["response-content-disposition"].startswith("attachment;"), path
         assert "response-content-type" not in saved
 
 
@@ -269,7 +282,7 @@ def test_a_document_goes_with_a_receipt_that_its_owner_alone_can_read(
     alice: Browser, pipeline: Pipeline
 ) -> None:
     catalog = new_catalog(alice)
-    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    document = ingested(pipeline, "alice", catalog, "a.txt", "thirty days")
     key = f"alice/{catalog}/a.txt"
 
     asked = alice.part(f"/catalogs/{catalog}/documents/{document}/delete").text

@@ -20,6 +20,7 @@ from stackroom_agents.user_agents.agent_run import (
 from stackroom_console.console import Console
 from tests.console.browser import Browser
 from tests.console.things import AGENT, new_catalog
+from tests.support.large_catalogs import GAP
 from tests.support.records import NOW
 
 
@@ -211,24 +212,6 @@ def test_failed_run_shows_its_partial_answer_with_sources(
     assert "The model did not answer." in shown
 
 
-def test_source_shows_the_gaps_of_its_document(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path = begin(alice, agent)
-    run = run_of(alice, path)
-    scan = passage("Scanned.", 1, gaps=("1 of 2 pages looks garbled: 2",), filename="scan.pdf")
-    answer(console, run, "So [1] and so [2].", found(scan, passage("Whole.", 2)))
-
-    shown = alice.get(path).text
-
-    told = "with gaps: 1 of 2 pages looks garbled: 2"
-    sources = shown.partition('<ul class="sources"')[2].partition("</ul>")[0]
-    listed = [each for each in sources.split("<li>") if "pdf" in each]
-    assert [told in each for each in listed] == [True, False]
-    stands = re.findall('<div class="stands">(.*?)</div>', shown, re.S)
-    assert [told in each for each in stands] == [True, False]
-
-
 def test_an_answer_is_markdown_and_cites_its_passages_which_open(
     alice: Browser, console: Console, agent: str
 ) -> None:
@@ -245,7 +228,9 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
     other = passage("Nobody asked.", 2, filename="other.md", page=None)
 
     text = "## Leave\n\n- **Thirty** days [1]"
-    answer(console, run, text, found(passage(**source), other), found(passage(**source)))
+    answer(
+        console, run, text, found(passage(gaps=(GAP,), **source), other), found(passage(**source))
+    )
 
     shown = alice.get(path).text
     sources = shown.partition('<ul class="sources"')[2].partition("</ul>")[0]
@@ -255,6 +240,7 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
     assert "<strong>Thirty</strong>" in shown
     assert f'href="#{run}-source-1"' in sources
     assert "plan.pdf, pages 4 to 5" in sources
+    assert f"with gaps: {GAP}" in sources
     [stands] = re.findall('<div class="stands">(.*?plan.pdf.*?)</div>', shown, re.S)[:1]
     assert "pages 4 to 5" in stands, "as the answer says it"
     assert "other.md" not in sources, "the answer doesn't name it"
@@ -263,20 +249,6 @@ def test_an_answer_is_markdown_and_cites_its_passages_which_open(
     assert "Already found:" in shown
     for told in ("2 searches", "1,234 tokens", "score 0.81", "2 passages"):
         assert told in shown
-
-
-def test_cited_passage_is_folded_to_the_sentence_that_the_answer_uses(
-    alice: Browser, console: Console, agent: str
-) -> None:
-    path, other = begin(alice, agent, "How long is leave?"), "Leave is long, and it is leave. " * 9
-    long = passage(f"{other}Everybody stays home for 31 days. {other}")
-    answer(console, run_of(alice, path), "At home for 31 days [1].", found(long))
-
-    hearts = re.findall('class="heart"[^>]*>(.*?)</blockquote>', alice.get(path).text, re.S)
-
-    assert {re.sub("<.*?>", "", each).strip() for each in hearts} == {
-        "Everybody stays home for 31 days."
-    }
 
 
 def test_conversation_marks_the_turns_that_the_agent_has_forgotten(

@@ -13,7 +13,7 @@ from stackroom_console.console import Console
 from stackroom_console.pages import document_pages
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser
-from tests.console.things import dropped, indexed, new_catalog
+from tests.console.things import dropped, indexed, ingested, new_catalog
 from tests.functions.pipeline import Pipeline
 
 HOSTILE = "<script>alert(1)</script> thirty days"
@@ -129,7 +129,7 @@ def test_passages_come_in_the_documents_order_a_page_at_a_time(
 
 def test_indexed_document_can_be_ingested_again(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice)
-    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    document = ingested(pipeline, "alice", catalog, "a.txt", "thirty days")
     at, key = f"/catalogs/{catalog}/documents/{document}", f"alice/{catalog}/a.txt"
     before = pipeline.document(key)
     assert before is not None

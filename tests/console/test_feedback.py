@@ -81,17 +81,6 @@ def test_verdict_is_kept_with_the_first_shown_passage(
     assert "disabled" in first.split()
 
 
-def test_form_gets_the_feedback_part_and_the_last_verdict_counts(
-    alice: Browser, console: Console, empty: str
-) -> None:
-    fields = {"question": QUESTION, "catalog_id": empty}
-
-    parts = [alice.post("/ask/feedback", **fields, verdict=each) for each in ("up", "down")]
-
-    assert all(each.text.startswith('<input type="hidden" name="said"') for each in parts)
-    assert [each.verdict for each in kept(console)] == [FeedbackVerdict.DOWN]
-
-
 def test_a_note_is_added_to_a_verdict_and_both_are_taken_back(
     alice: Browser, console: Console, empty: str
 ) -> None:
@@ -128,19 +117,6 @@ def test_a_run_is_judged_by_what_it_was_asked_and_has_shown(
     )
     assert (feedback.origin, feedback.agent_id) == (FeedbackOrigin.CHAT, agent)
     assert (feedback.verdict, feedback.catalog_id) == (FeedbackVerdict.DOWN, empty)
-
-
-def test_unprintable_source_is_left_out_and_a_long_message_cut(
-    alice: Browser, console: Console
-) -> None:
-    hostile = {"filename": "a\x1b[2J\u202etxt.exe", "page": 3, "catalog_id": "cat-" + "0" * 24}
-    _, run = answered_run(alice, console, "x" * 9_000, **hostile)
-
-    alice.post(f"/runs/{run}/feedback", verdict="up")
-
-    [feedback] = kept(console)
-    assert (feedback.file, feedback.page, feedback.catalog_id) == (None, None, None)
-    assert (len(feedback.question), feedback.question[-2:]) == (1_000, "x…")
 
 
 def test_kept_test_questions_are_listed_and_removed_on_their_page(

@@ -18,7 +18,7 @@ from stackroom_console.console import Console
 from tests.aws.stores import BUCKET
 from tests.console.browser import URL, Browser
 from tests.console.conftest import MCP_URL, NewBrowser
-from tests.console.things import dropped, indexed, new_catalog
+from tests.console.things import dropped, new_catalog
 from tests.functions.pipeline import Pipeline
 
 STEPS = "Three steps to your first answer"
@@ -58,16 +58,6 @@ def test_sample_is_ingested_like_any_file_and_only_once(
     assert {each.status for each in documents} == {DocumentStatus.PENDING}
 
 
-def test_a_catalog_of_ones_own_that_has_the_name_gets_no_sample(alice: Browser) -> None:
-    own = new_catalog(alice, "About Stackroom")
-
-    refused = alice.post("/catalogs/sample")
-
-    assert refused.status_code == 409
-    assert "uploads" in alice.get(f"/catalogs/{own}").text
-    assert session.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", []) == []
-
-
 def lines_of(text: str) -> list[str]:
     return [unescape(each) for each in re.findall(r'<code id="[^"]+">(.*?)</code>', text, re.S)]
 
@@ -94,18 +84,6 @@ def test_connect_has_the_lines_of_the_docs_with_the_address_in_them(
     # What finds everybody's documents is for operators.
     assert not [each for each in mine if "KNOWLEDGE_BASE_ID" in each]
     assert len([each for each in olgas if "KNOWLEDGE_BASE_ID" in each]) > 2
-
-
-def test_example_question_is_about_a_document_of_the_reader(
-    alice: Browser, pipeline: Pipeline
-) -> None:
-    catalog = new_catalog(alice)
-    indexed(pipeline, "alice", catalog, "2026/Cable $(ferry) 'log'.txt", "The cable is worn.")
-
-    asked = [each for each in lines_of(alice.get("/connect").text) if "What is in" in each]
-
-    assert len(asked) > 5
-    assert all("What is in Cable ferry log?" in each for each in asked)
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,13 @@ import pytest
 
 from stackroom.access.access_log import Access
 from stackroom.aws import session
-from stackroom.catalogs import metering
 from stackroom.model.caps import Caps
-from stackroom.model.usage import NO_CATALOG, Used
 from stackroom_console.console import Console
 from stackroom_console.pages import operations_page
 from stackroom_console.rendering import NAVIGATION
 from tests.console.browser import Browser
 from tests.console.conftest import NewBrowser
-from tests.console.things import dropped, indexed, new_catalog
+from tests.console.things import dropped, ingested, new_catalog
 from tests.functions.pipeline import Pipeline
 
 GRAPH = {
@@ -201,7 +199,7 @@ def test_faults_need_attention_and_raised_alarms_lead_to_graphs(olga: Browser, b
 def test_monthly_usage_of_users_is_shown_next_to_their_caps(
     olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
 ) -> None:
-    indexed(pipeline, "alice", new_catalog(alice), "a.txt", "thirty days " * 1000)
+    ingested(pipeline, "alice", new_catalog(alice), "a.txt", "thirty days " * 1000)
     caps = Caps(documents=1000, dollars=Decimal(5))
     console.services.caps.keep("alice", caps)
 
@@ -212,41 +210,3 @@ def test_monthly_usage_of_users_is_shown_next_to_their_caps(
     spent = "less than $0.01 of $5.00 this month (estimated)"
     assert f"1 of 1,000 documents, 11.7 KB; {spent}" in mine
     assert "this month" not in olga.get("/catalogs").text  # who has nothing is told of nothing
-
-
-def test_users_beyond_the_first_page_are_on_the_next(
-    olga: Browser, board: Any, console: Console, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(metering, "USERS", 2)
-    used = console.services.metering.usage
-    for user in ("ann", "bob+1", "cy", "dora", "eve"):
-        used.add(user, NO_CATALOG, Used(questions=1), at=datetime.now(UTC))
-    path, pages = "/operations", []
-
-    for _ in range(3):
-        text = olga.get(path).text
-        users = text.partition('id="month-title"')[2].partition("</table>")[0]
-        pages.append([each.split()[0] for each in rows(users)])
-        path = next(iter(re.findall('href="([^"#]*)#month-title">Next users', text)), "")
-
-    assert pages == [["ann", "bob+1"], ["cy", "dora"], ["eve"]]
-    assert path == ""
-    assert '<a href="/operations#month-title">First users</a>' in text
-
-
-def test_commands_pause_and_retry_ingestion_of_this_deployment(
-    olga: Browser, board: Any, console: Console
-) -> None:
-    text = olga.get("/operations").text
-    pause, resume, retry = (
-        unescape(re.findall(f'<code id="{name}">(.*?)</code>', text, re.S)[0])
-        for name in ("pause", "resume", "retry")
-    )
-
-    assert pause.startswith("export AWS_DEFAULT_REGION=us-east-1\n")
-    assert "--function-name stackroom-inspect " in pause
-    assert pause.replace("--no-enabled", "--enabled") == resume
-    assert retry.splitlines() == [
-        "stackroom --deployment prod retry --user NAME",
-        "stackroom --deployment prod reconcile",
-    ]

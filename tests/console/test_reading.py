@@ -3,7 +3,7 @@
 import re
 from html import escape, unescape
 from unittest.mock import Mock
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 
@@ -18,10 +18,9 @@ from stackroom.text.extraction.page import Page
 from stackroom_console.console import Console
 from stackroom_console.pages.text_page import part_of
 from stackroom_console.shown_citations import FoundPassage, citations_of, source_of, text_path
-from stackroom_console.text_blocks import unwrapped
 from tests.aws.stores import BUCKET
 from tests.console.browser import Browser, read
-from tests.console.things import dropped, indexed, new_catalog
+from tests.console.things import dropped, ingested, new_catalog
 from tests.functions.pipeline import Pipeline
 
 HOSTILE = "# Plan\n\n<script>alert(1)</script> <img src=x onerror=alert(1)>\n\nThe *tide* is high."
@@ -84,7 +83,7 @@ def test_citation_opens_the_version_it_is_of_until_the_next_one_answers(
 ) -> None:
     catalog = new_catalog(alice)
     key = f"alice/{catalog}/plan.txt"
-    document = indexed(pipeline, "alice", catalog, "plan.txt", "The tide is high.")
+    document = ingested(pipeline, "alice", catalog, "plan.txt", "The tide is high.")
     first = session.client("s3").head_object(Bucket=BUCKET, Key=key)["VersionId"]
     given = {"catalog_id": catalog, "document_id": document, "filename": "plan.txt"}
     source = source_of({**given, "version_id": first})
@@ -203,15 +202,6 @@ def test_address_of_a_passage_stays_short_for_any_passage() -> None:
     assert len(text_path("cat-" + "0" * 24, "doc-" + "0" * 24, "潮" * 5_000)) < 1_400
 
 
-def test_short_passage_is_marked_to_its_end() -> None:
-    passage = "In winter the pilot boat leaves at six, and is back before the tide."
-    asked = dict(parse_qsl(urlsplit(text_path("cat", "doc", passage)).query))
-
-    part = part_of([Page(1, f"One.\n{passage}\nTwo.")], first=asked["from"], last=asked["to"])
-
-    assert [each.text for each in part.pieces if each.is_passage] == [passage]
-
-
 def test_rows_of_cells_are_shown_as_a_table_with_the_passage_marked(
     alice: Browser, pipeline: Pipeline
 ) -> None:
@@ -224,11 +214,3 @@ def test_rows_of_cells_are_shown_as_a_table_with_the_passage_marked(
 
     assert "<tr><td>1</td><td></td><td>3</td></tr><tr><td>4</td><td>5</td>" in page
     assert "<mark>5</mark>" in passage
-
-
-def test_lines_that_a_pdf_broke_within_a_sentence_are_joined() -> None:
-    broken = "Forty-three people work here, in the workshop at Quay 7, in the"
-
-    assert unwrapped([broken, "laboratory above it."]) == f"{broken} laboratory above it."
-    for lines in ([broken, "Holidays"], ["Leave", "and pay"], [f"{broken}:", "a list"]):
-        assert unwrapped(lines) == "\n".join(lines)

@@ -122,29 +122,6 @@ def test_a_token_that_is_not_for_us_begins_no_session(browser: Browser, provider
         assert browser.session is None
 
 
-def test_refusal_of_the_identity_provider_is_shown(browser: Browser) -> None:
-    expected = {
-        "": "the sign-in service refused",
-        "error=access_denied": "it was cancelled, or",
-        "error=x&code=y": "the sign-in service refused",
-    }
-    for given, why in expected.items():
-        state = parse_qs(urlsplit(begun(browser)).query)["state"][0]
-
-        answer = browser.get(f"{CALLBACK}?state={state}&{given}")
-
-        assert answer.status_code == 400, given
-        assert why in answer.text, given
-
-
-def test_a_provider_of_plain_oauth_gives_no_id_token(browser: Browser, provider: Provider) -> None:
-    """And tells no place where its own session ends."""
-    provider.gives_id_token = provider.ends_sessions = False
-
-    assert f"{ISSUER}/logout" not in browser.get("/sign-in?out=1").text
-    assert browser.sign_in("alice").headers["location"] == HOME
-
-
 def test_outage_of_the_provider_is_reported_without_details(
     browser: Browser, provider: Provider
 ) -> None:

@@ -2,16 +2,31 @@
 
 from dataclasses import dataclass
 
+import functions.upload_handler.handler as upload_handler
 from stackroom.aws import session
+from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
+from stackroom.clock import utc_now
+from stackroom.model.bucket import FileVersion
+from stackroom.model.keys import TextName
 from stackroom.model.passages import OnlyPlaces
-from stackroom.model.records import Catalog, DocumentStatus
+from stackroom.model.records import (
+    Catalog,
+    DataSource,
+    DataSourceType,
+    Document,
+    DocumentStatus,
+)
+from stackroom.runs.bedrock_calls import Submission
 from stackroom.search.results import SearchAnswer
+from stackroom.text.document_text import text_of
+from stackroom.text.extraction import read_pages
+from stackroom.text.inspection import text_id_of
 from stackroom_console.console import Console
 from stackroom_console.endpoint import Endpoint
 from stackroom_console.routes import ROUTES
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.console.browser import Browser
-from tests.functions.pipeline import Pipeline
+from tests.functions.pipeline import Pipeline, place_of
 from tests.support.records import NOW
 
 AGENT = {"name": "Planner", "model": "amazon.nova-lite-v1:0"}
@@ -144,12 +159,67 @@ def dropped(
     return document.document_id
 
 
-def indexed(pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str) -> str:
+def ingested(pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str) -> str:
     """The same, and a run of its catalog through."""
     document_id = dropped(pipeline, user, catalog_id, filename, text)
-    key = f"{user}/{catalog_id}/{filename}"
-    pipeline.settle(key)
+    pipeline.settle(f"{user}/{catalog_id}/{filename}")
     return document_id
+
+
+def indexed(pipeline: Pipeline, user: str, catalog_id: str, filename: str, text: str) -> str:
+    """
+    A document as `ingested` leaves it, written to the stores at once: no run has been, and none can
+    follow. Answers the document's id.
+    """
+    stores, place = upload_handler.use_cases(), place_of(f"{user}/{catalog_id}/{filename}")
+    stored = session.client("s3").put_object(Bucket=BUCKET, Key=place.key, Body=text.encode())
+    version = FileVersion(etag=stored["ETag"].strip('"'), version_id=stored["VersionId"])
+    text_id, now = text_id_of(version, filename), utc_now()
+    name = TextName(user, catalog_id, place.document_id, text_id)
+    stores.texts.put(name, text_of(read_pages(text.encode(), filename), filename))
+    [(home, shared)] = pipeline.bedrock.shared.items()
+    source = DataSource(
+        knowledge_base_id=home,
+        data_source_id=shared,
+        type=DataSourceType.CUSTOM,
+        is_shared=True,
+    )
+    stores.catalogs.place(catalog_id, source)
+    owned = {"user_id": user, "catalog_id": catalog_id, "document_id": place.document_id}
+    submission = Submission(
+        document_id=place.document_id,
+        uri=f"s3://{BUCKET}/{name.key}",
+        attributes={
+            **owned,
+            "filename": filename,
+            "uploaded_at": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+            "uploaded_ts": int(now.timestamp()),
+            "text_id": text_id,
+        },
+    )
+    direct = BedrockDirectDocuments(client=session.client("bedrock-agent"))
+    direct.ingest(source, [submission], token=place.document_id.ljust(33, "0"))
+    stores.documents.save(
+        Document(
+            catalog_id=catalog_id,
+            document_id=place.document_id,
+            filename=filename,
+            s3_key=place.key,
+            size=len(text.encode()),
+            etag=version.etag,
+            version_id=version.version_id,
+            content_type="text/plain",
+            text_id=text_id,
+            indexed_text_id=text_id,
+            indexed_version_id=version.version_id,
+            status=DocumentStatus.INDEXED,
+            uploaded_at=now,
+            updated_at=now,
+            present_since=now,
+            indexed_at=now,
+        )
+    )
+    return place.document_id
 
 
 def name_of(endpoint: Endpoint) -> str:
