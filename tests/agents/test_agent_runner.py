@@ -197,29 +197,23 @@ def found(run: AgentRun) -> list[ToolStep]:
     return [each for each in run.steps if isinstance(each, ToolStep)]
 
 
-def test_the_model_searches_and_its_answer_cites_the_document(house: World) -> None:
+def test_model_searches_and_cites_and_no_text_of_it_is_logged_or_queued(house: World) -> None:
+    function.logger.setLevel("DEBUG")
     house.model_says(SEARCHES, CITES)
+    started = house.start()
+    records = house.handed_on()
 
-    run = house.asked()
+    assert house.deliver(records) == []
 
+    run = house.runs.get("alice", started.id)
     assert (run.state, run.answer) == (RunState.SUCCEEDED, "every 200 hours [pump.txt]")
     assert [each.kind for each in run.steps] == ["model", "tool", "model"]
     [search] = found(run)
     assert (search.tool_name, search.query, search.is_success) == (TOOL, QUESTION, True)
     assert SECRET in search.passages[0].content
     assert search.passages[0].source["document_id"] == "doc-cat-manuals"
-    assert run.input_tokens > 0
-    assert run.output_tokens > 0
+    assert min(run.input_tokens, run.output_tokens) > 0
     assert house.handed_on() == []
-
-
-def test_text_of_a_run_is_neither_logged_nor_queued(house: World) -> None:
-    function.logger.setLevel("DEBUG")
-    house.model_says(SEARCHES, CITES)
-    run = house.start()
-    records = house.handed_on()
-
-    assert house.deliver(records) == []
 
     assert [json.loads(each["body"]) for each in records] == [
         {"user_id": "alice", "run_id": run.id}
@@ -250,21 +244,6 @@ def test_forged_tool_never_searches_another_owners_catalog(house: World) -> None
     [search] = found(run)
     assert search.told == "Knowledge base not found. It may have been deleted."
     assert "999 hours" not in run.model_dump_json()
-
-
-def test_foreign_queue_message_fails_alone_and_is_not_logged(house: World) -> None:
-    house.model_says(SEARCHES, CITES)
-    house.start()
-    strange = [
-        {"messageId": f"x{number}", "body": body}
-        for number, body in enumerate(("", "[]", '{"user_id": "SECRET"}', '{"run_id": 7}'))
-    ]
-
-    failed = house.deliver([*strange, *house.handed_on()])
-
-    assert failed == ["x0", "x1", "x2", "x3"]
-    assert len(house.printed.lines("run carried out")) == 1
-    assert "SECRET" not in house.printed.log.getvalue()
 
 
 def test_message_is_redelivered_if_time_or_the_store_is_missing(house: World) -> None:

@@ -1,8 +1,6 @@
 """The function of a batch agent, asked directly."""
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +8,7 @@ from typing import Any
 
 import pytest
 
-import stackroom_agents.batch_handler as function
 from examples.agent.scripted import Call
-from stackroom.aws.s3.foreign_objects import S3Objects
-from stackroom.errors import StoreUnavailable
 from stackroom_agents.agent_errors import AgentBroke, AgentMisconfigured
 from stackroom_agents.batch import run_limits
 from tests.agents.batch_world import BUCKET, PROMPT, World, data, file, zipped
@@ -45,20 +40,6 @@ def test_a_text_is_answered(world: World) -> None:
     assert model.asked[0].tools == ()
 
 
-def test_directly_attached_text_follows_the_prompt(world: World) -> None:
-    world.set(INVOKE_TYPE="attach-directly", PROMPT="Which day is")
-    model = world.says("ok", "ok")
-
-    world.ask(data("the first of May?"))
-    world.set(PROMPT="")
-    world.ask(data("Which day is it?"))
-
-    assert [each.texts for each in model.asked] == [
-        ["Which day is the first of May?"],
-        ["Which day is it?"],
-    ]
-
-
 def test_document_is_sent_under_neutral_name_and_text_file_as_text(
     world: World,
 ) -> None:
@@ -81,8 +62,6 @@ def test_document_is_sent_under_neutral_name_and_text_file_as_text(
     ("key", "body", "error", "problem"),
     [
         ("a.exe", b"x", "FileTypeUnsupported", "'a.exe' has type '.exe'. Allowed: pdf, doc, docx"),
-        ("a.pdf", b"", "ObjectRefused", "'a.pdf': it is empty"),
-        ("a.txt", b" \n", "ObjectRefused", "it contains no text"),
         ("a.txt", "Größe".encode("latin-1"), "ObjectRefused", "its text is not in UTF-8"),
         ("a.pdf", bytes(4_500_001), "ObjectRefused", "4,500,001 bytes; allowed are at most 4,500,"),
         ("a.pdf", None, "ObjectRefused", f"it is not in bucket '{BUCKET}', or may not be read"),
@@ -106,16 +85,11 @@ def test_unsupported_file_is_reported(
     ("event", "problem"),
     [
         (None, "allowed: "),
-        ({"contentType": "image", "content": {}}, "contentType: must be 'data' or 'file'"),
         (data("   "), "content.data: must not be blank"),
         ({**data("a"), "content": {"data": "a", "text": "a secret"}}, "content.text: Extra input"),
         (
             {"contentType": "file", "content": {"location": "ftp", "bucket": "b", "key": "k"}},
             "content.location: Input should be 's3'",
-        ),
-        (
-            {"Records": [{"eventSource": "aws:s3"}]},
-            "Records: of 'aws:s3'; allowed: messages of aws",
         ),
         # Its sender believes that it counts.
         (data("a", identity={"user_id": "alice", "groups": []}), "identity: this agent takes none"),
@@ -284,29 +258,10 @@ def test_unexpected_error_is_raised_and_logged_without_its_message(world: World)
     assert "word for word" not in world.printed.log.getvalue()
 
 
-def test_failing_store_raises_a_retryable_error(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.says("ok")
-    world.ask(data("a"))
-    monkeypatch.setattr(S3Objects, "read", _unavailable)
-
-    with pytest.raises(StoreUnavailable):
-        world.ask(file("a.pdf"))
-
-    assert world.printed.lines("answered")[-1]["outcome"] == "StoreUnavailable"
-
-
-def _unavailable(*_: object, **__: object) -> bytes:
-    raise StoreUnavailable("GetObject", "SlowDown")
-
-
 @pytest.mark.parametrize(
     ("variables", "problem"),
     [
-        ({"MODEL_ID": ""}, "model_id"),
         ({"TOOLS_CONFIG": '[{"bucketName": "b", "key": "k"}]'}, "exactly one of isFile and isZip"),
-        ({"TOOLS_CONFIG": "[" * 100_000}, "nested too deeply"),
         ({"EXPECT_JSON": "a secret"}, "expect_json\n  Value error, allowed: 'True', or empty"),
         (
             {"KNOWLEDGE_BASES_CONFIG": configured({**LAWS, "numberOfResults": -1})},
@@ -327,18 +282,6 @@ def test_misconfigured_function_names_the_wrong_variable(
     assert "a secret" not in str(raised.value)
 
 
-def test_invalid_prompt_is_refused_but_blank_is_fine_with_knowledge_bases(
-    world: World,
-) -> None:
-    for wrong, why in ((b"a" * (1024**2 + 1), "at most 1,048,576"), (b" \r\n", "contains no text")):
-        world.put("prompt.txt", wrong)
-        with pytest.raises(AgentMisconfigured, match=why):
-            function.agent()
-
-    world.set(KNOWLEDGE_BASES_CONFIG=configured(LAWS))
-    assert LAWS["name"] in function.agent().turns.system_prompt
-
-
 def test_a_tool_of_an_asset_is_called_and_prompt_and_tools_are_read_once(world: World) -> None:
     world.put("tools/abc.zip", zipped({"echo.py": ECHO}))
     world.set(TOOLS_CONFIG=_asset("tools/abc.zip", zip=True))
@@ -353,36 +296,20 @@ def test_a_tool_of_an_asset_is_called_and_prompt_and_tools_are_read_once(world: 
     assert [each.last for each in model.asked[1::2]] == ["echo of it"] * 2
 
 
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
-        (["retrieve-from-knowledge-base"], "Stackroom's own is called that"),
-        (["tell-time", "tell_time"], "tool 'tell_time'.*there is 'tell-time', too"),
-    ],
-)
-def test_conflicting_tool_names_are_refused_at_start(
-    world: World, names: list[str], told: str
-) -> None:
-    of_each = [ECHO.replace("@tool", f"@tool(name={name!r})") for name in names]
-    text = "\n".join(each.replace("echo(", f"echo_{at}(") for at, each in enumerate(of_each))
-    world.put("tools/a.py", text.encode())
-    world.set(TOOLS_CONFIG=_asset("tools/a.py"), KNOWLEDGE_BASES_CONFIG=configured(LAWS))
-
-    with pytest.raises(AgentMisconfigured, match=told):
-        function.agent()
-
-
 def _asset(key: str, *, zip: bool = False) -> str:  # noqa: A002 - as its member is called
     entry: dict[str, Any] = {"bucketName": BUCKET, "key": key, "isFile": not zip}
     return json.dumps([{**entry, "isZipArchive": zip}])
 
 
-@pytest.mark.processes
-def test_to_import_it_takes_no_variable_and_makes_no_call() -> None:
-    code = "import socket; socket.socket.connect = None; import stackroom_agents.batch_handler"
+def test_directly_attached_text_follows_the_prompt(world: World) -> None:
+    world.set(INVOKE_TYPE="attach-directly", PROMPT="Which day is")
+    model = world.says("ok", "ok")
 
-    ended = subprocess.run(
-        [sys.executable, "-c", code], env={}, capture_output=True, text=True, check=False
-    )
+    world.ask(data("the first of May?"))
+    world.set(PROMPT="")
+    world.ask(data("Which day is it?"))
 
-    assert ended.returncode == 0, ended.stderr
+    assert [each.texts for each in model.asked] == [
+        ["Which day is the first of May?"],
+        ["Which day is it?"],
+    ]

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from stackroom.errors import ModelThrottled
-from stackroom_agents.agent_errors import AgentMisconfigured
 from tests.agents.batch_world import World, data, messages
 from tests.agents.models import Asked, ModelOutput, PlayedModel
 
@@ -58,13 +57,6 @@ def test_each_message_is_answered_and_exactly_those_that_failed_are_named(
     assert failed(asked_world.ask(messages(data("one"), data("two")))) == ["m-1", "m-2"]
 
 
-def test_without_an_answers_queue_failed_messages_are_reported(asked_world: World) -> None:
-    answer = asked_world.ask(messages(data("one"), data("broken")))
-
-    assert failed(answer) == ["m-2"]
-    assert [each["message_id"] for each in asked_world.printed.lines("message answered")] == ["m-1"]
-
-
 def test_fifo_queue_returns_all_messages_after_a_failed_one(asked_world: World) -> None:
     batch = messages(data("one"), data("broken"), data("two"), queue="questions.fifo")
 
@@ -74,19 +66,3 @@ def test_fifo_queue_returns_all_messages_after_a_failed_one(asked_world: World) 
     assert [each["message_id"] for each in asked_world.printed.lines("message not begun")] == [
         "m-3"
     ]
-
-
-def test_answers_go_to_a_fifo_queue_once_however_often_a_message_comes(asked_world: World) -> None:
-    url = asked_world.answers_queue("answers.fifo", FifoQueue="true")
-
-    asked_world.ask(messages(data("one")))
-    asked_world.ask(messages(data("one")))
-
-    assert [each["messageId"] for each in asked_world.answers(url)] == ["m-1"]
-
-
-def test_a_function_that_is_set_up_wrongly_fails_the_whole_batch(asked_world: World) -> None:
-    asked_world.set(SYSTEM_PROMPT_S3_KEY="no.txt")
-
-    with pytest.raises(AgentMisconfigured):
-        asked_world.ask(messages(data("one")))

@@ -108,35 +108,6 @@ def test_files_of_a_zip_import_each_other_and_need_not_all_have_tools(objects: F
     assert names(tools) == ["inner", "outer"]
 
 
-def test_assets_may_share_file_names_and_import_lazily(
-    objects: FakeObjects,
-) -> None:
-    late = NAMED.replace('return "{1} " + text', "import late_one\n    return late_one.WORD + text")
-    for letter in "ab":
-        objects[f"{letter}.zip"] = zipped(
-            {
-                "own_words.py": f"WORD = {letter!r}",
-                "mine.py": "from own_words import WORD\n"
-                + NAMED.format(f"tool_{letter}", "{}").replace('"{} "', 'WORD + " "'),
-            }
-        )
-    objects["c.zip"] = zipped({"t_late.py": late.format("late"), "late_one.py": "WORD = 'late '"})
-
-    tools = load_tools([archive(f"{letter}.zip") for letter in "abc"], objects)
-    sys.modules.pop("late_one", None)
-
-    assert [output_of(each) for each in tools] == ["a it", "b it", "late it"]
-
-
-def test_a_module_that_is_installed_is_taken(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "layered_tools.py").write_text(NAMED.format("layered", "l"))
-    monkeypatch.syspath_prepend(tmp_path)
-
-    assert names(load_tools([ToolModule(module="layered_tools")], FakeObjects())) == ["layered"]
-
-
 @pytest.mark.parametrize(
     ("body", "problem"),
     [

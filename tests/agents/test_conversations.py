@@ -103,24 +103,6 @@ def test_answer_is_streamed_and_earlier_exchanges_are_sent_to_the_model() -> Non
     ]
 
 
-def test_model_without_streaming_tool_use_is_called_unstreamed_afterwards() -> None:
-    refusal = "This model doesn't support tool use in streaming mode."
-    model, asked = PlayedModel(play=lambda _: "Thirty."), list[bool]()
-
-    def model_of(_: str, is_streaming: bool) -> PlayedModel:
-        asked.append(is_streaming)
-        refused = PlayedModel(ModelRefused("ValidationException", refusal))
-        return refused if is_streaming else model
-
-    conversations = StrandsConversations(model_of=model_of)
-    brief = Brief(model="a-model", system_prompt="", tools=[a_tool()], message="Leave?")
-    for listening in (first := Listening(), second := Listening()):
-        conversations.hold(brief, listening)
-
-    assert asked == [True, False, False]
-    assert [each.text for each in (*first.heard, *second.heard)] == ["Thirty.", "Thirty."]
-
-
 def test_cancelled_run_ends_while_its_model_still_writes() -> None:
     go_on = threading.Event()
 
@@ -139,3 +121,21 @@ def test_cancelled_run_ends_while_its_model_still_writes() -> None:
     was_waiting = not go_on.is_set()
     go_on.set()
     assert (was_waiting, listening.heard, listening.written) == (True, [], [])
+
+
+def test_model_without_streaming_tool_use_is_called_unstreamed_afterwards() -> None:
+    refusal = "This model doesn't support tool use in streaming mode."
+    model, asked = PlayedModel(play=lambda _: "Thirty."), list[bool]()
+
+    def model_of(_: str, is_streaming: bool) -> PlayedModel:
+        asked.append(is_streaming)
+        refused = PlayedModel(ModelRefused("ValidationException", refusal))
+        return refused if is_streaming else model
+
+    conversations = StrandsConversations(model_of=model_of)
+    brief = Brief(model="a-model", system_prompt="", tools=[a_tool()], message="Leave?")
+    for listening in (first := Listening(), second := Listening()):
+        conversations.hold(brief, listening)
+
+    assert asked == [True, False, False]
+    assert [each.text for each in (*first.heard, *second.heard)] == ["Thirty.", "Thirty."]

@@ -1,4 +1,4 @@
-"""An agent in the loop, over MCP and in process, against one real local mode."""
+"""The example of an agent, run as a reader runs it, against one real local mode."""
 
 import os
 import subprocess
@@ -47,22 +47,13 @@ def calls_of(printed: str) -> list[str]:
 STORED_AND_ASKED = ["upload_to_catalog", "get_indexing_status", "select_catalog", "query_catalog"]
 
 
-def test_agent_stores_a_file_and_answers_from_it_over_mcp_and_in_process(
-    instance: Instance,
-) -> None:
-    over_the_gateway = run(instance, "--catalog", CATALOG, token=issuer_of(instance).mint(USER))
-    in_process = run(instance, "--in-process", "--user", USER, "--catalog", CATALOG)
+def test_agent_stores_a_file_and_answers_from_it_over_mcp(instance: Instance) -> None:
+    ended = run(instance, "--catalog", CATALOG, token=issuer_of(instance).mint(USER))
 
-    for ended in (over_the_gateway, in_process):
-        assert ended.returncode == 0, ended.stderr
-        assert calls_of(ended.stdout)[0] == "create_catalog"
-        assert calls_of(ended.stdout)[-4:] == STORED_AND_ASKED
-        assert ANSWER in ended.stdout
-    assert "**Sources:**\n1. night-ferry.md" in over_the_gateway.stdout
-    # What was made on one side is there on the other, and for nobody else.
-    existing = f"create_catalog: Error: A catalog named '{CATALOG}' already exists"
-    assert existing in in_process.stdout
-    assert calls_of(in_process.stdout)[1] == "list_catalogs"
+    assert ended.returncode == 0, ended.stderr
+    assert calls_of(ended.stdout) == ["create_catalog", *STORED_AND_ASKED]
+    assert ANSWER in ended.stdout
+    assert "**Sources:**\n1. night-ferry.md" in ended.stdout
     foreign = over_mcp(instance, "dave", once("list_catalogs", {}))
     assert foreign == "Found 0 catalogs. Use create_catalog to make one."
 

@@ -79,9 +79,15 @@ class Talk:
         return [json.loads(part.removeprefix("data: ")) for part in answer.text.split("\n\n")[:-1]]
 
 
+@pytest.fixture(scope="module")
+def issuer(tmp_path_factory: pytest.TempPathFactory) -> Issuer:
+    """One for all tests: to make its key takes a while."""
+    return Issuer.open(tmp_path_factory.mktemp("issuer"), url="https://issuer.invalid")
+
+
 @pytest.fixture
-def talk(world: World, tmp_path: Path) -> Talk:
-    return Talk(world, Issuer.open(tmp_path / "issuer", url="https://issuer.invalid"))
+def talk(world: World, issuer: Issuer) -> Talk:
+    return Talk(world, issuer)
 
 
 def a_gateway_s_token(issuer: Issuer, _directory: Path) -> str:

@@ -12,7 +12,6 @@ from examples.agent.scripted import Call
 from stackroom.errors import MissingIdentity
 from stackroom.search.search import Retrieval
 from stackroom_agents import registry
-from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.registry import from_environment, system_prompt
 from stackroom_agents.retrieval_tool import retrieval_tool
 from stackroom_agents.tool_context import caller_or_nobody
@@ -220,36 +219,6 @@ def test_passages_are_quoted_each_under_its_source(world: World) -> None:
     assert answer["metadata"]["knowledge_bases_queried"] == ["KB1"]
 
 
-def test_passage_of_two_files_is_shown_once_naming_both_sections(world: World) -> None:
-    world.knowledge_base.put("Annual leave is 30 days.", filename="a.md", score=0.9)
-    world.knowledge_base.put("Annual leave is 30 days.", filename="b.md", score=0.8)
-    for name in "ab":
-        world.place_maps.put_sections(f"doc-{name}.md", {"Time off": "Annual leave is 30 days."})
-
-    told = text_of(world.ask({"query": "annual leave"}, ALICE))
-
-    assert "1. a.md (section Time off), doc-a.md in cat-1, score 0.90" in told
-    assert "The same stands in b.md (section Time off)." in told
-    assert told.count("> Annual leave is 30 days.") == 1
-
-
-def test_omitted_passages_are_counted_in_the_answer(world: World) -> None:
-    world.knowledge_base.put("annual leave", filename="leave.txt", score=0.9)
-    world.knowledge_base.put("annual " * 60, score=0.8)
-
-    some = world.ask({"query": "annual leave", "max_tokens": 100}, ALICE)
-    least = world.ask({"query": "annual leave", "max_tokens": 1}, ALICE)
-
-    assert text_of(some).splitlines()[2:] == [
-        "1. leave.txt, doc-leave.txt in cat-1, score 0.90",
-        "> annual leave",
-        "",
-        "Found but omitted, because max_tokens was reached: 1.",
-    ]
-    assert [each["content"] for each in least["results"]] == ["a..."]
-    assert text_of(least).endswith("Found but omitted, because max_tokens was reached: 1.")
-
-
 BOTH = linked_settings(configured(LAWS, NEWS))
 
 
@@ -321,11 +290,6 @@ def _parts(line: str) -> list[str]:
         rest = rest[len(before) + end :]
     assert rest == ""
     return found
-
-
-def test_a_prompt_that_is_no_text_is_refused() -> None:
-    with pytest.raises(AgentMisconfigured, match=r"not in UTF-8 \(byte 1\)"):
-        system_prompt(b"a\xff", BOTH)
 
 
 def test_missing_identity_means_no_caller_and_malformed_one_is_refused() -> None:

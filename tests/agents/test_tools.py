@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from strands import Agent
 
-import stackroom_agents
 from examples.agent.scripted import Call, Script, ScriptedModel
 from stackroom.aws import session
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
@@ -51,25 +50,6 @@ def test_each_tool_is_described_by_its_definition_and_by_nothing_else() -> None:
         # Strands adds an empty list of what is required, where nothing is.
         assert spec["inputSchema"]["json"] == {"required": [], **schema}
         assert not _IDENTITY & schema["properties"].keys()
-
-
-def test_the_package_exports_each_tool_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    stackroom_agents._tools.cache_clear()
-    with pytest.raises(ValueError, match="kb_docs_bucket"):
-        _ = stackroom_agents.create_catalog
-    for name, value in VARIABLES.items():
-        monkeypatch.setenv(name, value)
-
-    exported = {name: getattr(stackroom_agents, name) for name in stackroom_agents.__all__}
-
-    assert {name: each.tool_name for name, each in exported.items()} == {
-        each.name: each.name for each in (*TOOLS, RETRIEVE_FROM_KNOWLEDGE_BASE)
-    }
-    spec = Agent(model=ScriptedModel(_silent()), tools=[exported["list_catalogs"]])
-    assert list(spec.tool_registry.registry) == ["list_catalogs"]
-    with pytest.raises(ImportError, match="no_tool"):
-        exec("from stackroom_agents import no_tool")
-    stackroom_agents._tools.cache_clear()
 
 
 def test_the_caller_is_the_invocation_state_s_whatever_the_arguments_say(
@@ -117,14 +97,6 @@ def test_each_tool_call_logs_one_line_without_text(
     assert not any("ecret" in str(each) for each in lines)
 
 
-def test_a_search_in_the_agent_s_own_process_is_counted_for_its_user(surfaces: Surfaces) -> None:
-    surfaces.in_process.call("retrieve_from_knowledge_base", query="annual leave")
-
-    used = text_of(surfaces.in_process.call("get_usage"))
-
-    assert "questions in the month: 1\n" in used
-
-
 def test_clients_are_made_one_after_another_however_many_tools_ask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,6 +113,11 @@ def test_clients_are_made_one_after_another_however_many_tools_ask(
 
     with ThreadPoolExecutor(8) as tools:
         assert list(tools.map(client, ["s3"] * 16)) == ["s3"] * 16
+
+
+def _silent() -> Script:
+    yield Call("list_catalogs", {})
+    return "done"
 
 
 def test_by_a_project_s_name_the_settings_are_its_functions(
@@ -161,15 +138,3 @@ def test_by_a_project_s_name_the_settings_are_its_functions(
 
     assert (settings.kb_docs_bucket, settings.retrieve_max_tokens) == ("docs", 77)
     assert settings.retrieve_sharing == "on"
-
-
-def test_missing_environment_variable_is_named() -> None:
-    with pytest.raises(ValueError, match="kb_docs_bucket") as raised:
-        configuration.from_environment({"KB_CATALOG_TABLE": "a secret"})
-
-    assert "a secret" not in str(raised.value)
-
-
-def _silent() -> Script:
-    yield Call("list_catalogs", {})
-    return "done"
