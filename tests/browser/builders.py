@@ -15,6 +15,7 @@ from stackroom_local.state import Instance
 from tests.browser.visitors import Visitor
 from tests.e2e.people import Person
 
+MODEL = "global.amazon.nova-2-lite-v1:0"  # no other may be asked where nothing is configured
 # The file and the page of the first passage, as the answer to the tool's call has them.
 CITED = {"file": r'"filename": "([^"]+)"', "page": r'"page": (\d+)'}
 

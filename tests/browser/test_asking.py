@@ -5,8 +5,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from stackroom_local.state import Instance
-from tests.browser.belongings import MODEL
-from tests.browser.builders import script, stocked
+from tests.browser.builders import MODEL, script, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import make_catalog
 

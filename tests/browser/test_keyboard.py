@@ -7,7 +7,6 @@ from typing import Literal
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
-from tests.browser.conftest import SignedIn
 from tests.browser.visitors import PATIENCE, Visitor
 
 QUESTION = "When does the night boat leave?"
@@ -27,7 +26,6 @@ _IS_SHOWN = """() => {
 }"""
 _IS_ON_PAGE = "() => document.activeElement !== document.body"
 _TOLD = "() => document.activeElement.outerHTML.slice(0, 200)"
-_IS_WITHIN = "(selector) => document.activeElement.closest(selector) !== null"
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,6 @@ class Keys:
     def is_on_page(self) -> bool:
         """And not on the browser's own bar, which comes after the last place of a page."""
         return bool(self.page.evaluate(_IS_ON_PAGE))
-
-    def is_within(self, selector: str) -> bool:
-        return bool(self.page.evaluate(_IS_WITHIN, selector))
 
     def focused(self) -> str:
         return str(self.page.evaluate(_TOLD))
@@ -226,28 +221,3 @@ def delete_all(keys: Keys) -> None:
     keys.press("link", "Delete Night boats")
     keys.press("button", "Delete catalog")
     expect(keys.page.locator("body")).not_to_contain_text("Night boats")
-
-
-def test_a_dialog_keeps_the_focus_and_gives_it_back(signed_in: SignedIn) -> None:
-    page = signed_in("nobody").page
-    keys = Keys(page)
-    dialog = page.locator("dialog:modal")
-
-    for leave in (by_escape, by_cancel):
-        keys.press("button", "New catalog")
-        expect(dialog).to_be_visible()
-        for _ in range(12):
-            page.keyboard.press("Tab")
-            assert not keys.is_on_page() or keys.is_within("dialog"), keys.focused()
-        leave(keys)
-
-        expect(dialog).to_have_count(0)
-        expect(page.get_by_role("button", name="New catalog")).to_be_focused()
-
-
-def by_escape(keys: Keys) -> None:
-    keys.page.keyboard.press("Escape")
-
-
-def by_cancel(keys: Keys) -> None:
-    keys.press("button", "Cancel")

@@ -10,8 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from stackroom_console.endpoint import EndpointKind
 from stackroom_console.routes import ROUTES
 from stackroom_console.safe_markdown import markdown
-from tests.browser.belongings import MODEL
-from tests.browser.builders import open_choice
+from tests.browser.builders import MODEL, open_choice
 from tests.browser.conftest import SignedIn
 from tests.browser.looks import Looks
 from tests.browser.visitors import Visitor, choose_in_menu, make_catalog

@@ -2,34 +2,23 @@
 Texts of others and of models are text on every page, whatever they look like: nothing in them runs.
 """
 
-import re
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import cycle
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Dialog, Error, Page, Request, expect
 
 from stackroom.access.tool import is_plain
-from stackroom_console.endpoint import EndpointKind
-from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
 from tests.browser.attempts import Attempts
-from tests.browser.belongings import belongings_of
 from tests.browser.builders import answered, ask, make_agent, quick_add, script, searching, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.payloads import ATTACK, PAYLOADS
 from tests.browser.visitors import Visitor
 
-# Of a query, by any name that a page reads or might read.
-PARAMETERS = (
-    *("after", "catalog", "code", "error", "error_description", "file", "find", "from", "limit"),
-    *("next", "offset", "out"),
-    *("query", "quiet", "return_to", "save", "search", "seen", "state", "where"),
-)
 # A key of S3 goes on in a folder of its own behind a slash; what is in a name of a file has none.
 GROUPS = [list(PAYLOADS.values())[first : first + 5] for first in range(0, len(PAYLOADS), 5)]
-FILES = {f"{text.replace('/', '∕')}.txt": text for text in PAYLOADS.values()}
+NAMED = [list(PAYLOADS.values())[first : first + 3] for first in range(0, len(PAYLOADS), 3)]
+FILES = {f"{' '.join(each).replace('/', '∕')}.txt": "\n".join(each) for each in NAMED}
 # What a policy of the page refuses has got into it all the same.
 LISTEN = """addEventListener("securitypolicyviolation", (event) => {
   attacked(`refused by the policy: ${event.violatedDirective} ${event.blockedURI}`);
@@ -131,17 +120,17 @@ def test_script_in_document_names_and_texts_does_not_run(
     visitor.open(address)
     rows = page.locator("#documents tbody tr")
     expect(rows).to_have_count(len(FILES))
-    look_at(visitor, alarm, tried, "the catalog", payloads=len(FILES))
+    look_at(visitor, alarm, tried, "the catalog", payloads=len(PAYLOADS))
     paths = page.locator("#documents tbody th a").evaluate_all(
         "(all) => all.map((each) => each.pathname)"
     )
     for path in paths:
         visitor.open(path)
-        expect(page.locator(".cut article")).to_be_visible()
-        look_at(visitor, alarm, tried, "a document")
+        expect(page.locator(".cut article").first).to_be_visible()
+        look_at(visitor, alarm, tried, "a document", payloads=3)
         visitor.open(f"{path}/text?from=The+quay+is+closed")
         expect(page.locator("#passage")).to_be_visible()
-        look_at(visitor, alarm, tried, "the text of a document")
+        look_at(visitor, alarm, tried, "the text of a document", payloads=3)
     visitor.open(address)
     for group in GROUPS:
         asked = " ".join(filter(is_typed, group))
@@ -182,28 +171,6 @@ def test_script_in_model_output_does_not_run(signed_in: SignedIn, instance: Inst
         look_at(visitor, alarm, tried, f"group {number}", payloads=len(group))
 
     tried.none_succeeded(least=len(PAYLOADS))
-
-
-def test_script_in_addresses_and_queries_does_not_run(
-    signed_in: SignedIn, instance: Instance
-) -> None:
-    """Each page is opened with payloads in place of each id and parameter."""
-    visitor, tried = signed_in("mallory-of-queries"), Attempts()
-    things = belongings_of(visitor, instance, "quayside").things
-    alarm = alarm_at(visitor.page)
-    pages = [each for each in ROUTES if not each.changes and each.kind is EndpointKind.PAGE]
-    looks = [each for each in pages if each.path != "/sign-in/begin"]  # it leads to the issuer
-
-    for endpoint, group in zip(looks, cycle(GROUPS), strict=False):
-        text = " ".join(group)
-        query = urlencode(dict.fromkeys(PARAMETERS, text))
-        unknown = re.sub("{[a-z_]+}", quote(text, safe=""), endpoint.path)
-        for address in {f"{things.address(endpoint)}?{query}", f"{unknown}?{query}"}:
-            with suppress(Error):  # a file that is saved is no page to go to
-                visitor.open(address)
-            look_at(visitor, alarm, tried, endpoint.path, payloads=len(group))
-
-    tried.none_succeeded(least=5 * len(looks))
 
 
 def is_typed(text: str) -> bool:

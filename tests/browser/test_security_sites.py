@@ -11,10 +11,12 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Response
 
+from stackroom_cli.sites.site_services import SiteServices
+from stackroom_console.endpoint import Endpoint
 from stackroom_console.routes import ROUTES
 from stackroom_local.state import Instance
 from tests.browser.attempts import Attempts
-from tests.browser.belongings import Belongings, belongings_of
+from tests.browser.builders import make_agent, stocked
 from tests.browser.conftest import SignedIn
 from tests.browser.visitors import Visitor
 from tests.console.things import CHANGES, name_of
@@ -76,8 +78,15 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 # Each address with every wrong token, and the headers of each answer: tests/console. Here: what a
 # browser sends along, and lets others see.
-SOME = ("/catalogs", "/catalogs/{catalog_id}", "/agents/{agent_id}", "/api/agents/{agent_id}")
-LOOKS = [each for each in ROUTES if not each.changes and each.path in SOME]
+CHANGED = (
+    "/catalogs",
+    "/catalogs/{catalog_id}/delete",
+    "/agents/{agent_id}/delete",
+    "/api/agents/{agent_id}",
+)
+SHOWN = ("/catalogs", "/catalogs/{catalog_id}", "/agents/{agent_id}", "/api/agents/{agent_id}")
+SENT = [each for each in CHANGES if each.path in CHANGED]
+LOOKS = [each for each in ROUTES if not each.changes and each.path in SHOWN]
 ENCODINGS = ("application/x-www-form-urlencoded", "text/plain")
 SENT_WITH = (("text/plain", "no-cors"), ("text/plain", "cors"), ("application/json", "cors"))
 
@@ -121,31 +130,54 @@ def site() -> Iterator[Elsewhere]:
         yield served
 
 
+@dataclass(frozen=True, kw_only=True)
+class Hers:
+    """What somebody who is signed in owns: a catalog with a document, and an agent."""
+
+    visitor: Visitor
+    instance: Instance
+    catalog_id: str
+    agent_id: str
+
+    def address(self, endpoint: Endpoint) -> str:
+        path = endpoint.path.format(catalog_id=self.catalog_id, agent_id=self.agent_id)
+        return self.visitor.url + path
+
+    def kept(self) -> str:
+        """Whatever a change would show in."""
+        agent = self.visitor.page.request.get(f"{self.visitor.url}/api/agents/{self.agent_id}")
+        versions = self.instance.client("s3").list_object_versions(
+            Bucket=self.instance.bucket, Prefix=f"{self.visitor.name}/"
+        )
+        files = [(each["Key"], each["VersionId"]) for each in versions["Versions"]]
+        catalogs = SiteServices(self.instance).use_cases.listing.catalogs_of(self.visitor.name)
+        return repr((agent.text(), files, catalogs))
+
+
 @pytest.fixture
-def hers(signed_in: SignedIn, instance: Instance) -> Belongings:
-    return belongings_of(signed_in("ada"), instance, "celadon")
+def hers(signed_in: SignedIn, instance: Instance) -> Hers:
+    visitor = signed_in("ada")
+    catalog_id = stocked(instance, "ada", "Celadon", {"celadon.txt": "It is in hall 7."})
+    agent_id = make_agent(visitor, "Celadon").rpartition("/")[2]
+    return Hers(visitor=visitor, instance=instance, catalog_id=catalog_id, agent_id=agent_id)
 
 
 def test_no_page_of_another_origin_changes_reads_or_frames_anything(
-    hers: Belongings, site: Elsewhere
+    hers: Hers, site: Elsewhere
 ) -> None:
     for host in HOSTS:
         changes_nothing(hers, site, host)
         reads_and_frames_nothing(hers, site, host)
 
 
-def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
+def changes_nothing(hers: Hers, site: Elsewhere, host: str) -> None:
     """No form, and no script."""
-    tried, page, before = Attempts(), hers.owner.page, hers.kept()
+    tried, page, before = Attempts(), hers.visitor.page, hers.kept()
 
-    for endpoint in CHANGES:
-        target = hers.owner.url + hers.things.address(endpoint)
+    for endpoint in SENT:
+        target = hers.address(endpoint)
         for encoding in ENCODINGS:
-            fields = {
-                **hers.things.body(endpoint),
-                "csrf_token": "guessed",
-                "_method": endpoint.method,
-            }
+            fields = {"name": "Mine", "csrf_token": "guessed", "_method": endpoint.method}
             site.form("/form", target, fields, encoding)
             with page.expect_response(lambda each: each.url == target) as sent:  # noqa: B023
                 page.goto(site.address(host, "/form"))
@@ -154,7 +186,7 @@ def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
                 f"{name_of(endpoint)} by {encoding}: {sent.value.status}", got_in=is_in(sent.value)
             )
 
-    attacker = hers.owner.page.context.new_page()
+    attacker = hers.visitor.page.context.new_page()
     attacker.goto(site.address(host))
     answers: list[Response] = []
 
@@ -163,8 +195,8 @@ def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
 
     attacker.on("response", hear)
 
-    for endpoint in CHANGES:
-        target = hers.owner.url + hers.things.address(endpoint)
+    for endpoint in SENT:
+        target = hers.address(endpoint)
         for of_type, mode in SENT_WITH:
             answers.clear()
             read = attacker.evaluate(SEND, [target, endpoint.method, of_type, mode])
@@ -174,17 +206,17 @@ def changes_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
                 got_in=bool(let_in or read),
             )
 
-    hers.owner.open("/catalogs")
+    hers.visitor.open("/catalogs")
     assert hers.kept() == before
-    tried.none_succeeded(least=5 * len(CHANGES))
+    tried.none_succeeded(least=5 * len(SENT))
 
 
-def reads_and_frames_nothing(hers: Belongings, site: Elsewhere, host: str) -> None:
+def reads_and_frames_nothing(hers: Hers, site: Elsewhere, host: str) -> None:
     tried = Attempts()
-    attacker = hers.owner.page.context.new_page()
+    attacker = hers.visitor.page.context.new_page()
 
     for endpoint in LOOKS:
-        target = hers.owner.url + hers.things.address(endpoint)
+        target = hers.address(endpoint)
         attacker.goto(site.address(host))
         for way in READ:
             read = attacker.evaluate(way, target)
@@ -194,11 +226,11 @@ def reads_and_frames_nothing(hers: Belongings, site: Elsewhere, host: str) -> No
             site.pages["/frame"] = f'<p>Win a prize</p>{element}="{target}"></iframe>'
             attacker.goto(site.address(host, "/frame"), wait_until="load")
             shown = [
-                each.url for each in attacker.frames[1:] if each.url.startswith(hers.owner.url)
+                each.url for each in attacker.frames[1:] if each.url.startswith(hers.visitor.url)
             ]
             tried.note(f"{name_of(endpoint)} in {element}: {shown}", got_in=bool(shown))
 
-    assert len(LOOKS) == len(SOME)
+    assert len(LOOKS) == len(SHOWN)
     tried.none_succeeded(least=(len(READ) + 2) * len(LOOKS))
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Dialog, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from stackroom_local.state import Instance
 from tests.browser.conftest import SignedIn
@@ -90,66 +90,6 @@ def test_running_and_queued_uploads_are_cancelled_and_leave_no_document(
     choose(zoe, tmp_path / "0.txt")
     expect(summary).to_have_text("1 of 1 uploaded")
     assert zoe.said == []
-
-
-def test_upload_cut_off_by_a_reload_is_sent_when_chosen_again(
-    signed_in: SignedIn, tmp_path: Path
-) -> None:
-    zoe = signed_in("zoe-reload")
-    folder = tmp_path / "Harbour"
-    *_, last = written(folder, *(f"{number}.txt" for number in range(6)))
-    last.write_text("x" * 300 * 1024, "utf-8")
-    make_catalog(zoe, "Reloaded")
-    asked: list[str] = []
-
-    def leave(dialog: Dialog) -> None:
-        asked.append(dialog.type)
-        dialog.accept()
-
-    zoe.page.on("dialog", leave)
-    zoe.page.route(  # the sixth is under way for as long as the page is there
-        "**/uploads",
-        lambda route: None if "5.txt" in (route.request.post_data or "") else route.continue_(),
-    )
-    zoe.page.locator("#folder").set_input_files(folder)
-    expect(zoe.page.locator("#upload-summary")).to_have_text("5 of 6 uploaded")
-    expect(zoe.page.locator("#upload-left")).to_have_text("300 KB left")
-
-    zoe.page.reload()
-
-    assert asked == ["beforeunload"]
-    zoe.page.unroute("**/uploads")
-    expect(zoe.page.locator("#documents td .state.searchable")).to_have_count(5)
-    written(folder, "new.txt")
-    zoe.page.locator("#folder").set_input_files(folder)
-    expect(zoe.page.locator("#upload-summary")).to_have_text("2 of 7 uploaded, 5 skipped")
-
-
-def test_reason_given_by_the_bucket_is_shown(signed_in: SignedIn, tmp_path: Path) -> None:
-    """The reason is that of a full disk, in the words of stackroom_local.ministack.room_guard."""
-    zoe = signed_in("zoe-full")
-    make_catalog(zoe, "Full")
-    told = "<Error><Message>The disk has 0.2 MB left.</Message></Error>"
-    zoe.page.route(
-        lambda url: url.rstrip("/").endswith("-us-east-1"),
-        lambda route: route.fulfill(
-            status=507,
-            headers={"Access-Control-Allow-Origin": "*", "Content-Type": "application/xml"},
-            body=told,
-        ),
-    )
-
-    choose(zoe, *written(tmp_path, "one.txt"))
-
-    expect(zoe.page.locator("#uploads").get_by_role("alert")).to_contain_text(
-        "The file could not be stored (status 507). The disk has 0.2 MB left."
-    )
-    bar = zoe.page.get_by_label("Upload of one.txt")
-    bar.evaluate("bar => { bar.value = 60; }")  # as a real upload that was cut off leaves it
-    zoe.page.route("**/uploads", lambda _: None)  # it starts again, and has sent nothing yet
-    zoe.page.get_by_role("button", name="Retry one.txt").click()
-    expect(bar).to_be_visible()
-    expect(bar).to_have_js_property("value", 0)
 
 
 def written(folder: Path, *names: str) -> list[Path]:

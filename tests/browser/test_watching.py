@@ -43,18 +43,6 @@ def watcher(signed_in: SignedIn) -> Visitor:
     return visitor
 
 
-def test_polling_slows_down_while_nothing_changes(watcher: Visitor) -> None:
-    page, polls = watcher.page, Polls(watcher.page)
-    watcher.open("/catalogs")
-
-    pauses = [_until_next(page, polls) for _ in range(6)]
-
-    assert polls.quiet == [0, 1, 2, 3, 4, 5]
-    assert pauses == sorted(pauses)
-    assert pauses[-1] >= 3 * pauses[0]
-    assert watcher.said == []
-
-
 def test_hidden_tab_sends_no_requests_and_refreshes_when_shown(
     watcher: Visitor,
 ) -> None:
