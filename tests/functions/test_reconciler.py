@@ -11,7 +11,6 @@ from moto import mock_aws
 
 import functions.reconciler.handler as reconciler
 from bedrock_kb_simulator.service_errors import ServiceError
-from functions.batch import object_event
 from stackroom.aws import session
 from stackroom.aws.dynamodb.bookmark import DynamoBookmark
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
