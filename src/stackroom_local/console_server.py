@@ -7,7 +7,6 @@ import sys
 
 import uvicorn
 
-from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from stackroom.access.access_log import EVENT, Access
 from stackroom.aws.session import client
 from stackroom_console.app import console_app
@@ -66,7 +65,6 @@ def main() -> None:
         console_app(console),
         host=HOST,
         port=arguments.port,
-        http=PatientProtocol,
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=2,  # a stuck request must not keep the local mode from ending

@@ -12,7 +12,6 @@ from bedrock_kb_simulator.assembly import Configuration, create_app
 from bedrock_kb_simulator.faults import Faults
 from bedrock_kb_simulator.orders import Message
 from bedrock_kb_simulator.page_guard import PageGuard
-from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from bedrock_kb_simulator.wire import Receive, Send, run_lifespan
 
 __all__ = [
@@ -46,7 +45,6 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             PageGuard(app),  # refuse requests from web pages
-            http=PatientProtocol,
             log_level="warning",
             access_log=False,
             ws="none",

@@ -153,7 +153,7 @@ async def _drop(send: Send) -> None:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the request body, or None if the client left or was too slow."""
+    """Return the request body, or None if the client left."""
     parts, more = [], True
     while more:
         message = await receive()

@@ -14,7 +14,6 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Route
 
-from bedrock_kb_simulator.request_timeouts import PatientProtocol
 from stackroom_local.gateway.authorization_server import AuthorizationServer
 from stackroom_local.gateway.authorizer import Authorizer
 from stackroom_local.gateway.cors import checked_origin, shared_with
@@ -155,7 +154,6 @@ def main() -> None:
         app,
         host=HOST,
         port=arguments.port,
-        http=PatientProtocol,
         log_level="warning",
         timeout_graceful_shutdown=2,  # a stuck call must not keep the local mode from ending
     )

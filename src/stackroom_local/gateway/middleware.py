@@ -96,7 +96,7 @@ class GatewayMiddleware:
         except RequestRefused as error:
             await error.response(scope, receive, send)
         except ClientDisconnect:
-            logger.warning("a client left, or was too slow, before its request was complete")
+            logger.warning("a client left before its request was complete")
         else:
             body = json.dumps(intercepted.body).encode()
             known = {INTERCEPTED_HEADERS: dict(intercepted.headers), CLAIMS: claims}
