@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -16,13 +15,13 @@ from rich.markup import escape
 from bedrock_kb_simulator.embedding_models import ModelName
 from bedrock_kb_simulator.model_endpoint import ModelEndpoint
 from stackroom_cli.json_output import DoneAnswer, ServingAnswer, VariablesAnswer
-from stackroom_cli.output import Output, counting, stopwatch
+from stackroom_cli.output import Output, stopwatch
 from stackroom_local.local_errors import NotKept, NotUp, StillStopping, command
 from stackroom_local.ministack.disk_reserve import DiskReserve
 from stackroom_local.project_files import part
 from stackroom_local.servers import MODEL_PREFIX, Ports
 from stackroom_local.state import Instance, StateDirectory, default_state_dir
-from stackroom_local.supervisor import Announce, Counting, LocalMode, Stopped
+from stackroom_local.supervisor import Announce, LocalMode, Stopped
 
 _DOWN_SECONDS = 40.0
 
@@ -63,7 +62,6 @@ def up(
             allowed_origins=tuple(allowed_origins),
             assumed=tuple(assumed),
             model=model,
-            counting=partial(counting, out),
         )
         try:
             with mode.running() as instance:
@@ -78,16 +76,14 @@ def up(
                         state_dir=str(instance.state_dir),
                     )
                 )
-                with closing(_beside(state, instance, announce, partial(counting, out))) as beside:
+                with closing(_beside(state, instance, announce)) as beside:
                     mode.watch(beside)
         except Stopped:
             _require_kept(state)
             announce("stopped; ingested documents are kept")
 
 
-def _beside(
-    state: StateDirectory, instance: Instance, announce: Announce, counted: Counting
-) -> Generator[None]:
+def _beside(state: StateDirectory, instance: Instance, announce: Announce) -> Generator[None]:
     """Do the work of a start that can wait until the local mode already serves."""
     # Imported here because they take a while, and whoever starts waits for none of it.
     from stackroom.text.inspection import reader_of  # noqa: PLC0415
@@ -97,7 +93,7 @@ def _beside(
         return
     from stackroom_cli.older_texts import read_anew_at_start  # noqa: PLC0415
 
-    yield from read_anew_at_start(state, instance, announce=announce, counting=counted)
+    yield from read_anew_at_start(state, instance, announce=announce)
 
 
 def down(state_dir: Path, *, output: Output) -> None:

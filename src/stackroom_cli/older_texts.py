@@ -1,6 +1,5 @@
 """The `reread` command, and the rereading of a directory that an earlier version wrote."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.untrusted_text import one_line
 from stackroom_local.local_errors import LocalModeError, command
 from stackroom_local.state import Instance, StateDirectory
-from stackroom_local.supervisor import Announce, Counting
+from stackroom_local.supervisor import Announce
 
 
 @dataclass(frozen=True)
@@ -119,44 +118,27 @@ def _parts(services: SiteServices, wanted: Iterable[_Wanted]) -> Iterator[_Part]
 
 
 def read_anew_at_start(
-    state: StateDirectory, instance: Instance, *, announce: Announce, counting: Counting
+    state: StateDirectory, instance: Instance, *, announce: Announce
 ) -> Iterator[None]:
     """
-    Reread documents that an earlier version read, step by step while the local mode serves.
+    Request that documents of an earlier version are reread, step by step while it serves.
 
-    It shows its progress. After a stop, the next start continues.
+    After a stop, the next start continues.
     """
     try:
-        yield from _steps(state, SiteServices(instance), announce, counting)
+        yield from _steps(state, SiteServices(instance), announce)
     except Exception as error:  # whatever it is, what is served goes on
         announce(one_line(f"rereading failed and is retried at the next start: {error}"))
 
 
-def _steps(
-    state: StateDirectory, services: SiteServices, announce: Announce, counting: Counting
-) -> Iterator[None]:
+def _steps(state: StateDirectory, services: SiteServices, announce: Announce) -> Iterator[None]:
     wanted = [_Wanted.all_of(each) for each in SiteRecords(services.site).catalogs()]
-    waiting, examined, refused = deque[Document](), 0, 0
-    with counting("documents reread", sum(each.count for each in wanted)) as advance:
-        for part in _parts(services, wanted):
-            waiting += part.again
-            examined, refused = examined + part.examined, refused + len(part.refused)
-            advance(examined - len(waiting))
-            yield
-        state.record_reader(reader_of(services.ocr))
-        if waiting:
-            count = counted(len(waiting), "document")
-            announce(f"rereading {count} from an earlier version")
-        if refused:
-            announce(f"not rereading {counted(refused, 'document')}; `{command()} reread` says why")
-        while waiting:
-            if _is_waiting(services, waiting[0]):
-                yield
-            else:
-                waiting.popleft()
-                advance(examined - len(waiting))
-
-
-def _is_waiting(services: SiteServices, document: Document) -> bool:
-    found = services.stores.documents.get(document.catalog_id, document.document_id)
-    return found is not None and found.unread
+    again = refused = 0
+    for part in _parts(services, wanted):
+        again, refused = again + len(part.again), refused + len(part.refused)
+        yield
+    state.record_reader(reader_of(services.ocr))
+    if again:
+        announce(f"rereading {counted(again, 'document')} from an earlier version")
+    if refused:
+        announce(f"not rereading {counted(refused, 'document')}; `{command()} reread` says why")

@@ -25,7 +25,6 @@ from stackroom_local.local_errors import ChildFailed, LocalModeError, PortTaken
 
 HOST = "127.0.0.1"
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
-_START_SECONDS = 60.0
 _STOP_SECONDS = 20.0  # ministack writes its state first; 50 documents take well under a second
 _TAIL_LINES = 25
 
@@ -50,7 +49,7 @@ class Child:
         if code is not None:
             raise ChildFailed(self.name, f"ended with code {code}", self.log, tail(self.log))
 
-    def wait_until_healthy(self, url: str, seconds: float = _START_SECONDS) -> None:
+    def wait_until_healthy(self, url: str, seconds: float) -> None:
         """Wait until `url` answers 200. Raises `ChildFailed` if the child ends or never does."""
         deadline = time.monotonic() + seconds
         while not _answers(url):

@@ -64,6 +64,7 @@ class Server:
     command: list[str]
     health: str  # answers 200 once it serves
     environment: Mapping[str, str] = field(default_factory=dict)
+    patience: float = 60.0  # seconds until it serves
 
 
 @dataclass(frozen=True)
@@ -142,13 +143,10 @@ class Servers:
         made = self._server(
             "simulator", "bedrock_kb_simulator", options, {}, health=f"{self.bedrock}/health"
         )
-        return replace(made, command=[*made.command, "--signed", *self.assumed])
-
-    def re_embedding(self) -> Server:
-        """The program that embeds again what another model has embedded; it ends by itself."""
-        options = {"--data-dir": str(self.state / "simulator"), "--model": self.model}
-        made = self._server("re-embedding", "bedrock_kb_simulator", options, {}, health="")
-        return replace(made, command=[*made.command, "re-embed"])
+        # After a change of model it first embeds everything again.
+        patience = 24 * 3600.0
+        command = [*made.command, "--signed", *self.assumed]
+        return replace(made, command=command, patience=patience)
 
     def gateway(self) -> Server:
         """The AgentCore Gateway's stand-in, with the tool functions and the local issuer."""

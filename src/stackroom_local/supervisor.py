@@ -35,13 +35,6 @@ _RECONCILER = "functions.reconciler.handler.handler"
 _PORT_FREE_SECONDS = 10.0
 
 Announce = Callable[[str], None]
-# Of what, and how many there are; what it gives is told how many are done.
-Counting = Callable[[str, int], contextlib.AbstractContextManager[Callable[[int], None]]]
-
-
-@contextlib.contextmanager
-def _uncounted(_text: str, _total: int) -> Iterator[Callable[[int], None]]:
-    yield lambda _done: None
 
 
 class Stopped(BaseException):
@@ -61,7 +54,6 @@ class LocalMode:
     allowed_origins: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()  # options of the simulator
     model: ModelName = DEFAULT_MODEL  # that embeds
-    counting: Counting = _uncounted  # shows how far what takes long has come
     fresh: bool = False  # forget what was kept, once it is clear that we can start
     left_behind: Instance | None = None  # by a killed supervisor: its servers take a moment to end
     _children: dict[str, Child] = field(default_factory=dict)
@@ -130,9 +122,8 @@ class LocalMode:
         DiskReserve(self.state.path).begin()
         resume(self.state / "ministack", self.ports.aws)
         (self.state / "tmp").mkdir(exist_ok=True)
-        self._spawn(self._servers.ministack())
-        self.re_embed()
-        self._spawn(self._servers.simulator())
+        self._spawn(self._servers.ministack(), self._servers.simulator())
+        self.announce_re_embedding()
         if not synthesis.is_cached(self.context):
             self.announce("synthesising the templates (once per change of infra/)")
         deployed = self._deploy(synthesis.assembly(self.context))
@@ -162,34 +153,18 @@ class LocalMode:
                 environment=server.environment,
             )
 
-    def re_embed(self) -> None:
-        """
-        Embed again what another model has embedded, before anything is searched.
-
-        After a stop, the next start continues.
-        """
-        # Imported here because they take a while, and most starts need none of it.
+    def announce_re_embedding(self) -> None:
+        """Announce how much the simulator embeds again before it answers, if anything."""
+        # Imported here because they take a while, and the servers start meanwhile.
         from bedrock_kb_simulator.embedding_models import embedder_of  # noqa: PLC0415
         from bedrock_kb_simulator.re_embedding import count_outdated  # noqa: PLC0415
 
-        kept, model = self.state / "simulator", embedder_of(self.model).model
-        total = count_outdated(kept, model)
-        if not total:
-            return
-        self.announce(f"embedding {total} passages again with the model {self.model}")
-        server = self._servers.re_embedding()
-        self._spawn(server)
-        child = self._children[server.name]
-        with self.counting("passages", total) as advance:
-            while child.process.poll() is None:
-                advance(total - count_outdated(kept, model))
-                time.sleep(0.5)
-        if child.process.returncode:
-            child.check()
-        del self._children[server.name]
+        total = count_outdated(self.state / "simulator", embedder_of(self.model).model)
+        if total:
+            self.announce(f"embedding {total} passages again with the model {self.model}")
 
     def _wait_for(self, server: Server) -> None:
-        self._children[server.name].wait_until_healthy(server.health)
+        self._children[server.name].wait_until_healthy(server.health, server.patience)
         self.announce(f"{server.name} ready")
 
     def _deploy(self, assembly: Path) -> "Deployed":
@@ -252,7 +227,7 @@ class LocalMode:
         """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        for name in ("console", "gateway", "ministack", "re-embedding", "simulator"):
+        for name in ("console", "gateway", "ministack", "simulator"):
             if child := self._children.pop(name, None):
                 child.ask_to_stop()
                 child.end()

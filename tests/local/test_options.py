@@ -110,14 +110,11 @@ def test_the_key_of_a_model_reaches_the_simulator_alone(servers: Servers) -> Non
     assert key not in servers.simulator().environment
 
 
-def test_embedding_model_option_reaches_simulator_and_re_embedding(
-    tmp_path: Path,
-) -> None:
+def test_embedding_model_option_reaches_the_simulator(tmp_path: Path) -> None:
     servers = Servers(directory(tmp_path), Ports(aws=4566), 10.0, model="multilingual")
 
-    for command in (servers.simulator().command, servers.re_embedding().command):
-        assert command[command.index("--model") + 1] == "multilingual"
-    assert servers.re_embedding().command[-1] == "re-embed"
+    command = servers.simulator().command
+    assert command[command.index("--model") + 1] == "multilingual"
 
 
 def test_client_with_only_the_sqs_variable_uses_the_local_endpoint(

@@ -1,41 +1,30 @@
-"""A start embeds passages of another model anew, and shows its progress."""
+"""A start with another model announces that the simulator embeds everything again."""
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from bedrock_kb_simulator.embedder import WIDTH, MiniLM
-from bedrock_kb_simulator.re_embedding import STORE, count_outdated
+from bedrock_kb_simulator.re_embedding import STORE, re_embed
 from bedrock_kb_simulator.store import Store
 from stackroom_local.servers import Ports
 from stackroom_local.supervisor import LocalMode
 from tests.local.running import directory
 
 
-@pytest.mark.processes
-def test_start_with_another_model_embeds_all_documents_again(tmp_path: Path) -> None:
-    state, said, counted = directory(tmp_path), list[str](), list[tuple[str, int]]()
+def test_start_with_another_model_announces_what_is_embedded_again(tmp_path: Path) -> None:
+    state, said = directory(tmp_path), list[str]()
+    mode = LocalMode(state=state, ports=Ports(aws=1), speed=1.0, announce=said.append)
     with closing(Store(state / "simulator" / STORE)) as store:
         for number in range(3):
             store.insert("vectors", _row(number))
+        mode.announce_re_embedding()
+        re_embedded = sum(re_embed(store, MiniLM()))
+        mode.announce_re_embedding()
 
-    @contextmanager
-    def counting(text: str, total: int) -> Iterator[Callable[[int], None]]:
-        counted.append((text, total))
-        yield lambda _done: None
-
-    mode = LocalMode(
-        state=state, ports=Ports(aws=1), speed=1.0, announce=said.append, counting=counting
-    )
-    mode.re_embed()
-    mode.re_embed()  # there is nothing more to do, and nothing is said
-
-    assert count_outdated(state / "simulator", MiniLM().model) == 0
+    assert re_embedded == 3
     assert said == ["embedding 3 passages again with the model minilm"]
-    assert counted == [("passages", 3)]
 
 
 def _row(number: int) -> dict[str, object]:

@@ -1,6 +1,5 @@
 """A kept state directory whose documents an earlier version has read."""
 
-from contextlib import nullcontext
 from pathlib import Path
 
 from stackroom.text.document_text import READER_VERSION
@@ -13,12 +12,7 @@ def test_a_start_whose_services_fail_serves_on_and_the_next_one_tries(tmp_path: 
     instance = an_instance(tmp_path)
     (tmp_path / "root-key.json").unlink()  # so that no service can be asked
 
-    steps = read_anew_at_start(
-        state,
-        instance,
-        announce=said.append,
-        counting=lambda _text, _total: nullcontext(lambda _done: None),
-    )
+    steps = read_anew_at_start(state, instance, announce=said.append)
 
     assert list(steps) == []
     [line] = said

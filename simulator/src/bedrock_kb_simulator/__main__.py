@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
 from bedrock_kb_simulator.assumptions import CustomTells
-from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName, embedder_of
+from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from bedrock_kb_simulator.model_endpoint import PREFIX, Misconfigured, ModelEndpoint
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ _CUSTOM_TELLS = "BEDROCK_KB_SIMULATOR_CUSTOM_DOCUMENTS_TELL"
 def main() -> None:
     parser = _parser()
     options = parser.parse_args()
-    if options.command == "re-embed":
-        _re_embed(parser, options)
-        return
     # Imported here because `--help` answers at once.
     from bedrock_kb_simulator.multilingual import OtherWeights  # noqa: PLC0415
     from bedrock_kb_simulator.server import (  # noqa: PLC0415
@@ -101,23 +98,8 @@ def _configuration(parser: argparse.ArgumentParser, options: argparse.Namespace)
         root_key=RootKey.of_environment() if options.signed else None,
         sts_endpoint=options.sts_endpoint,
         model=model,
-        assumptions=Assumptions(
-            custom_documents_tell_source=not options.omit_source_uri,
-            custom_documents_tell=options.custom_documents_tell,
-        ),
+        assumptions=Assumptions(custom_documents_tell=options.custom_documents_tell),
     )
-
-
-def _re_embed(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Embed passages of another model again, as a server does when it starts."""
-    from bedrock_kb_simulator.re_embedding import STORE, re_embed  # noqa: PLC0415 - as above
-    from bedrock_kb_simulator.store import Store  # noqa: PLC0415
-
-    if options.data_dir is None:
-        parser.error("re-embed needs --data-dir")
-    store = Store(options.data_dir / STORE)
-    sys.stdout.write(f"{sum(re_embed(store, embedder_of(options.model)))} passages\n")
-    store.close()
 
 
 def _print_exports(options: argparse.Namespace, listener: socket.socket) -> None:
@@ -136,7 +118,7 @@ def _print_exports(options: argparse.Namespace, listener: socket.socket) -> None
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bedrock-kb-simulator", description=__doc__)
-    parser.add_argument("command", nargs="?", choices=["serve", "re-embed"], default="serve")
+    parser.add_argument("command", nargs="?", choices=["serve"], default="serve")
     parser.add_argument(
         "--port",
         type=_port,
@@ -175,15 +157,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--region", type=_matching(r"[a-z]{2}(-[a-z]+)+-\d"), default="us-east-1")
     parser.add_argument("--account", type=_matching(r"\d{12}"), default="000000000000")
     parser.add_argument(
-        "--omit-source-uri",
-        action="store_true",
-        help="leave out x-amz-bedrock-kb-source-uri for documents of CUSTOM data sources",
-    )
-    parser.add_argument(
         "--custom-documents-tell",
         type=CustomTells,
         default=os.environ.get(_CUSTOM_TELLS, CustomTells.CUSTOM_ID),
-        help="how Retrieve names the source of a CUSTOM document whose content lies in S3:"
+        help="how Retrieve names the source of a CUSTOM document:"
         f" {', '.join(CustomTells)} (default: {_CUSTOM_TELLS}, or custom-id)",
     )
     return parser
