@@ -96,8 +96,7 @@ whole or in part.
 _MANAGED = """
 For managed knowledge bases, *guide* and *quotas* were read in October and November 2026 (the
 `kb-managed-*` pages and kb-managed-quotas), and *observed* is what half a dozen users have reported
-since June 2026. Two assumptions can be reversed: `--omit-source-uri` and `--custom-documents-tell`
-of `bedrock-kb-simulator`.
+since June 2026. `bedrock-kb-simulator --custom-documents-tell` reverses one of two assumptions.
 
 ## What Stackroom assumes of AWS
 

@@ -102,7 +102,7 @@ def test_ingested_passage_is_found_with_metadata_until_replaced_or_deleted(
 def test_custom_document_can_omit_source_uri_by_assumption(
     world_at: Callable[..., World],
 ) -> None:
-    assumed = Assumptions(custom_documents_tell_source=False)
+    assumed = Assumptions(custom_documents_tell=CustomTells.WITHOUT_URI)
     world = world_at(100, patient=True, assumptions=assumed)
     here = base(world)
     here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
@@ -148,7 +148,7 @@ def test_custom_document_with_content_in_s3_is_located_as_assumed(
     expected: dict[CustomTells, tuple[dict[str, Any], str | None]] = {
         CustomTells.CUSTOM_ID: ({"type": "CUSTOM", **own_id}, "otters"),
         CustomTells.LOCATION: ({"type": "S3", "s3Location": {"uri": uri}}, uri),
-        CustomTells.NEITHER: ({"type": "CUSTOM"}, None),
+        CustomTells.WITHOUT_URI: ({"type": "CUSTOM", **own_id}, None),
     }
     assert (retrieved["location"], noted) == expected[tells]
     assert retrieved["metadata"].get(SOURCE) == noted

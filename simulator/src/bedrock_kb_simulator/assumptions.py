@@ -12,8 +12,8 @@ class CustomTells(StrEnum):
     """
 
     CUSTOM_ID = "custom-id"
+    WITHOUT_URI = "without-uri"
     LOCATION = "location"
-    NEITHER = "neither"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +21,11 @@ class Assumptions:
     """
     The assumptions that can be changed.
 
-    Options of `python -m bedrock_kb_simulator` change rules vector.source-uri and
-    retrieve.custom-location. So can job.at-a-time and document.duration (AWS seconds, of a
-    request with a PDF and of any other) by a benchmark, in whose simulated time tasks take turns.
+    An option of `python -m bedrock_kb_simulator` changes rules vector.source-uri and
+    retrieve.custom-location. A benchmark, in whose simulated time tasks take turns, may change
+    job.at-a-time and document.duration (AWS seconds, of a request with a PDF and of any other).
     """
 
-    custom_documents_tell_source: bool = True
     custom_documents_tell: CustomTells = CustomTells.CUSTOM_ID
     job_documents: int = rules.JOB_AT_A_TIME.limit
     direct_seconds: float = rules.DIRECT_DURATION.value

@@ -29,17 +29,16 @@ class OwnKeys:
     """
     The metadata keys that Bedrock itself adds to every passage.
 
-    Without `has_custom_source`, documents of CUSTOM data sources have no `source_uri`.
-    `custom_tells` is how Retrieve names their source.
+    `custom_tells` is how Retrieve names the source of documents of CUSTOM data sources.
     """
 
     source_uri: str
     data_source_id: str
-    has_custom_source: bool = True
     custom_tells: CustomTells = CustomTells.CUSTOM_ID
 
     def of(self, owner: Owner) -> dict[str, Value]:
-        has_source = self.has_custom_source or owner[1].startswith("s3://")
+        is_told = self.custom_tells is not CustomTells.WITHOUT_URI
+        has_source = is_told or owner[1].startswith("s3://")
         source: dict[str, Value] = {self.source_uri: owner[1]} if has_source else {}
         return {**source, self.data_source_id: owner[0]}
 
@@ -68,9 +67,7 @@ OF_MANAGED = OwnKeys(source_uri="_source_uri", data_source_id="_data_source_id")
 
 def of_vector(assumptions: Assumptions) -> OwnKeys:
     """Return the own keys under assumptions: rules vector.source-uri, retrieve.custom-location."""
-    tells = assumptions.custom_documents_tell
-    has_source = assumptions.custom_documents_tell_source and tells is not CustomTells.NEITHER
-    return replace(OF_VECTOR, has_custom_source=has_source, custom_tells=tells)
+    return replace(OF_VECTOR, custom_tells=assumptions.custom_documents_tell)
 
 
 def shown_owner(owner: Owner, attributes: dict[str, Value]) -> Owner:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from bedrock_kb_simulator import metadata_filters, rules
-from bedrock_kb_simulator.assumptions import CustomTells
 from bedrock_kb_simulator.aws_clock import Clock
 from bedrock_kb_simulator.bucket_objects import Value
 from bedrock_kb_simulator.dispatcher import Parameters
@@ -240,10 +239,7 @@ class Retrieval:
 
 def reference(hit: Hit, own_keys: OwnKeys) -> dict[str, Any]:
     """Return a passage as Retrieve shows it; S3 Vectors has no page key."""
-    result = _result(hit, own_keys.of_vector(hit.owner, hit.key))
-    if own_keys.custom_tells is CustomTells.NEITHER:  # rule retrieve.custom-location
-        result["location"].pop("customDocumentLocation", None)
-    return result
+    return _result(hit, own_keys.of_vector(hit.owner, hit.key))
 
 
 def managed_result(hit: Hit) -> dict[str, Any]:

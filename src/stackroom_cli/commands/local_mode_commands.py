@@ -169,7 +169,7 @@ def up(
         context=chosen,
         faults=faults,
         allowed_origins=allow_origin or (),
-        assumed=("--omit-source-uri",) if omit_source_uri else (),
+        assumed=("--custom-documents-tell", "without-uri") if omit_source_uri else (),
         model=model,
         output=create_output(as_json),
     )

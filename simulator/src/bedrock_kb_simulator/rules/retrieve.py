@@ -28,8 +28,8 @@ HYBRID_SEARCH = rule(
 CUSTOM_LOCATION = rule(
     "retrieve.custom-location",
     "Retrieve locates a document of a CUSTOM data source by its id, wherever its content was;"
-    " `--custom-documents-tell` of the simulator makes it `location`, the URI of the S3 object"
-    " with the content, also in x-amz-bedrock-kb-source-uri, or `neither`, which omits that key",
+    " `--custom-documents-tell location` of the simulator makes it the URI of the S3 object with"
+    " the content, also in x-amz-bedrock-kb-source-uri",
     "model for the members; observed once that it is the id; for content in S3 assumed",
 )
 RETRIEVE_PAGE = rule(

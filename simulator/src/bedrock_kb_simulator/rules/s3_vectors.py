@@ -115,8 +115,8 @@ LIST_PAGE = rule(
 SOURCE_KEY = rule(
     "vector.source-uri",
     "Bedrock writes x-amz-bedrock-kb-source-uri with each passage of a VECTOR knowledge base:"
-    " the object's URI, or the id of a CUSTOM data source's document; `--omit-source-uri` of the"
-    " simulator omits the latter, since reports differ; all passages have"
+    " the object's URI, or the id of a CUSTOM data source's document; `--custom-documents-tell"
+    " without-uri` of the simulator omits the latter, since reports differ; all passages have"
     " x-amz-bedrock-kb-data-source-id",
     "guide for the keys; that of a CUSTOM document it is the id is assumed, observed that Retrieve"
     " has none, that its vectors have none either is inferred from that",
