@@ -12,17 +12,16 @@ followed, since they would send it elsewhere. The endpoint's error texts aren't 
 contain the key.
 """
 
-import http.client
 import json
 import logging
 import re
-import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+
+import httpx
 
 from bedrock_kb_simulator import rules
 from bedrock_kb_simulator.conversation_parts import (
@@ -89,9 +88,9 @@ class StreamedCompletion:
         self._calls: dict[int, dict[str, Any]] = {}
         self._reason: str | None = None
 
-    def add(self, line: bytes) -> str:
+    def add(self, line: str) -> str:
         """Add a line of server-sent events and return its words. Raises NoCompletion."""
-        if not line.startswith(_DATA) or line.removeprefix(_DATA).strip() == b"[DONE]":
+        if not line.startswith(_DATA) or line.removeprefix(_DATA).strip() == "[DONE]":
             return ""
         try:
             event = json.loads(line.removeprefix(_DATA))
@@ -126,7 +125,7 @@ class StreamedCompletion:
         ).encode()
 
 
-_DATA = b"data:"
+_DATA = "data:"
 
 
 def _messages(turn: Turn) -> Iterator[dict[str, Any]]:
@@ -247,9 +246,8 @@ class ModelEndpoint:
         as well, since clients of Bedrock may report only the error's code.
         """
         request = {"model": self.model, **completion_request(conversation)}
-        with self._failures():
-            body = b"".join(part for part, _ in self._parts(request))
-            return reply_of(body, conversation)
+        with self._failures(), self._response(request) as response:
+            return reply_of(self._body(response), conversation)
 
     def stream(self, conversation: Conversation) -> Iterator[str | Reply]:
         """
@@ -257,16 +255,16 @@ class ModelEndpoint:
 
         An endpoint that doesn't stream yields only the reply. Raises the same errors as `complete`.
         """
-        gathered = StreamedCompletion()
         request = {"model": self.model, "stream": True, **completion_request(conversation)}
-        with self._failures():
-            whole = b""
-            for part, is_event in self._parts(request):
-                if not is_event:
-                    whole += part
-                elif words := gathered.add(part):
+        with self._failures(), self._response(request) as response:
+            if "text/event-stream" not in response.headers.get("Content-Type", ""):
+                yield reply_of(self._body(response), conversation)
+                return
+            gathered = StreamedCompletion()
+            for line in response.iter_lines():
+                if words := gathered.add(line):
                     yield words
-            yield reply_of(whole or gathered.body, conversation)
+            yield reply_of(gathered.body, conversation)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -275,91 +273,57 @@ class ModelEndpoint:
         try:
             yield
             return
-        except TimeoutError:
+        except httpx.TimeoutException:
             failure = EndpointFailed("did not answer in time", rules.CONVERSE_TIMEOUT)
-        except (OSError, http.client.HTTPException, UnicodeError):  # UnicodeError: a bad host name
+        except (httpx.HTTPError, httpx.InvalidURL):
             failure = EndpointFailed("can't be reached")
         except NoCompletion:
             failure = EndpointFailed("answered with no chat completion")
         except EndpointFailed as refusal:
             failure = refusal
-        url = urlsplit(self.base_url)  # the query may contain a key
-        logger.warning(
-            "the model endpoint %s, asked for the model %r at %s://%s%s/chat/completions",
-            *(failure, self.model, url.scheme, url.netloc, url.path),
-        )
+        asked = self._url.copy_with(query=None)  # the query may contain a key
+        message = "the model endpoint %s, asked for the model %r at %s"
+        logger.warning(message, failure, self.model, asked)
         raise failure
 
-    def _parts(self, request: Mapping[str, Any]) -> Iterator[tuple[bytes, bool]]:
-        """
-        Yield the response's parts; True with each if they are lines of server-sent events.
-
-        Others must be complete by the deadline: a timeout per read would let a slow endpoint drip
-        forever.
-        """
-        deadline, size = time.monotonic() + self.seconds, 0
-        with self._response(json.dumps(request).encode(), deadline) as (response, channel):
-            if response.status != http.client.OK:
-                raise _refusal(response.status)
-            is_event = "text/event-stream" in response.headers.get("Content-Type", "")
-            read = response.readline if is_event else response.read1
-            while part := read(_MAX_BYTES):
-                size += len(part)
-                if size > _MAX_BYTES:
-                    raise http.client.HTTPException
-                yield part, is_event
-                channel.settimeout(self.seconds if is_event else _seconds_left(deadline))
+    @property
+    def _url(self) -> httpx.URL:
+        base = httpx.URL(self.base_url)
+        return base.copy_with(path=f"{base.path.rstrip('/')}/chat/completions")
 
     @contextmanager
-    def _response(
-        self, body: bytes, deadline: float
-    ) -> Iterator[tuple[http.client.HTTPResponse, socket.socket]]:
-        url = urlsplit(self.base_url)
-        connection = _connection(url, self.seconds)
-        path = f"{url.path}/chat/completions" + (f"?{url.query}" if url.query else "")
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
-        try:
-            connection.connect()
-            channel = connection.sock  # the connection drops it before the body is read
-            connection.request("POST", path, body, headers)
-            channel.settimeout(_seconds_left(deadline))
-            with connection.getresponse() as response:
-                yield response, channel
-        finally:
-            connection.close()
+    def _response(self, request: Mapping[str, Any]) -> Iterator[httpx.Response]:
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        asked = httpx.stream(
+            "POST", self._url, json=request, headers=headers, timeout=self.seconds, trust_env=False
+        )
+        with asked as response:
+            if response.status_code != httpx.codes.OK:
+                problem = f"answered with HTTP status {response.status_code}"
+                is_full = response.status_code == httpx.codes.TOO_MANY_REQUESTS
+                rule = rules.CONVERSE_THROTTLED if is_full else rules.CONVERSE_MODEL_ERROR
+                raise EndpointFailed(problem, rule)
+            yield response
+
+    def _body(self, response: httpx.Response) -> bytes:
+        """
+        Return the whole body, which must be complete in time.
+
+        httpx's timeout is for each read: with it alone, a slow endpoint could drip forever.
+        """
+        deadline, body = time.monotonic() + self.seconds, b""
+        for part in response.iter_bytes():
+            body += part
+            if len(body) > _MAX_BYTES:
+                raise NoCompletion
+            if time.monotonic() > deadline:
+                raise httpx.ReadTimeout("the response drips")
+        return body
 
 
 def _is_usable(base_url: str) -> bool:
     try:
-        url = urlsplit(base_url)
-        # .port raises for an invalid port
-        return (
-            url.scheme in {"http", "https"}
-            and bool(url.hostname)
-            and url.port != 0
-            and ("@" not in url.netloc and base_url.isascii() and base_url.isprintable())
-        )
-    except ValueError:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
         return False
-
-
-def _connection(url: SplitResult, seconds: float) -> http.client.HTTPConnection:
-    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-    assert url.hostname, "checked when it was configured"
-    return kind(url.hostname, url.port, timeout=seconds)
-
-
-def _seconds_left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
-
-
-def _refusal(status: int) -> EndpointFailed:
-    problem = f"answered with HTTP status {status}"
-    if status == http.client.TOO_MANY_REQUESTS:
-        return EndpointFailed(problem, rules.CONVERSE_THROTTLED)
-    return EndpointFailed(problem)
+    return url.scheme in {"http", "https"} and bool(url.host) and not url.userinfo
