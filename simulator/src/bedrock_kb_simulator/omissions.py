@@ -2,7 +2,7 @@
 
 # Requests for these are refused with the feature's name (rule request.not-simulated).
 REFUSED = (
-    "vector stores other than S3 Vectors and a managed knowledge base's own",
+    "vector stores other than S3 Vectors and a managed knowledge base's own; changes of tags",
     "data sources and connectors other than S3 and CUSTOM; transformations; context enrichment",
     "managed knowledge bases: aclEnabled and userContext, metadataFilesPrefix, syncSchedule,"
     " metadataConfigurations, resource policies, KMS keys, storage for media, media extraction,"

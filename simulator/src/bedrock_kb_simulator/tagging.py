@@ -1,4 +1,4 @@
-"""TagResource, UntagResource and ListTagsForResource of each service."""
+"""The tags of resources, and ListTagsForResource of each service."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Tags:
     store: Store
 
     def put(self, arn: str, tags: Mapping[str, str] | Pairs | None) -> None:
-        """Add tags or replace their values: rule tags.changed. Raises ServiceError."""
+        """Add a new resource's tags: rule tags.kept. Raises ServiceError."""
         added = by_key(tags or {})
         for key in added:
             if key.lower().startswith("aws:"):
@@ -30,11 +30,6 @@ class Tags:
     def of(self, arn: str) -> dict[str, str]:
         rows = self.store.rows("SELECT key, value FROM tags WHERE arn = ? ORDER BY key", arn)
         return {row["key"]: row["value"] for row in rows}
-
-    def remove(self, arn: str, keys: Iterable[str]) -> None:
-        with self.store.transaction():
-            for key in keys:
-                self.store.write("DELETE FROM tags WHERE arn = ? AND key = ?", arn, key)
 
     def forget(self, arn: str) -> None:
         """Remove all tags of a deleted resource: another may get its name later."""
@@ -51,7 +46,7 @@ def by_key(tags: Mapping[str, str] | Pairs) -> dict[str, str]:
 @dataclass(frozen=True, kw_only=True)
 class Tagging:
     """
-    The tagging operations of one service.
+    ListTagsForResource of one service.
 
     `find` raises ServiceError unless a resource has the ARN; `arn` is the name of its member in
     requests; with `pairs`, tags are a list of pairs rather than a map.
@@ -63,27 +58,12 @@ class Tagging:
     pairs: bool = False
 
     def handlers(self, service: str) -> dict[str, Handler]:
-        return {
-            f"{service}.TagResource": self._tag,
-            f"{service}.UntagResource": self._untag,
-            f"{service}.ListTagsForResource": self._list,
-        }
-
-    def _tag(self, parameters: Parameters) -> Parameters:
-        self.tags.put(self._resource(parameters), parameters["tags"])
-        return {}
-
-    def _untag(self, parameters: Parameters) -> Parameters:
-        self.tags.remove(self._resource(parameters), parameters["tagKeys"])
-        return {}
+        return {f"{service}.ListTagsForResource": self._list}
 
     def _list(self, parameters: Parameters) -> Parameters:
-        tags: Any = self.tags.of(self._resource(parameters))
+        arn = str(parameters[self.arn])
+        self.find(arn)
+        tags: Any = self.tags.of(arn)
         if self.pairs:
             tags = [{"key": key, "value": value} for key, value in tags.items()]
         return {"tags": tags}
-
-    def _resource(self, parameters: Parameters) -> str:
-        arn = str(parameters[self.arn])
-        self.find(arn)
-        return arn

@@ -119,11 +119,10 @@ TAG_RESERVED = rule(
     "guide to AWS's tags; error and text assumed",
     message="Tag key {key} is reserved: keys must not begin with aws:",
 )
-TAGS_CHANGED = rule(
-    "tags.changed",
-    "TagResource adds tags or replaces their values, and keeps the others; UntagResource of an"
-    " unknown key is no error; deleting a resource deletes its tags",
-    "model for the first; the others assumed",
+TAGS_KEPT = rule(
+    "tags.kept",
+    "a resource has the tags that it was created with; deleting it deletes them",
+    "model for the first; the other assumed",
 )
 
 
