@@ -130,8 +130,6 @@ _ROOT_KEY, _READER = "root-key.json", "reader"
 # Everything that the local mode writes into its directory, but for the lock.
 _OURS = frozenset(
     {
-        "aws-config",
-        "aws-config.new",
         "gateway",
         "gateway.json",
         "instance.json",

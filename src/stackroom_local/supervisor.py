@@ -176,7 +176,6 @@ class LocalMode:
             clients=self._clients,
             gateway_endpoint=self._servers.agents,
             speed=self.speed,
-            aws_config=self.state / "aws-config",
             before_simulator=lambda: self._wait_for(self._servers.simulator()),
             announce=self.announce,
         ).deploy(assembly)

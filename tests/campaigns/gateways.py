@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,37 @@ from stackroom_local.state import Instance
 
 def configuration_of(instance: Instance) -> dict[str, Any]:
     return dict(json.loads((instance.state_dir / "gateway.json").read_text("utf-8")))
+
+
+@contextmanager
+def changed_functions(
+    instance: Instance, change: Callable[[dict[str, Any]], Mapping[str, Any]]
+) -> Iterator[None]:
+    """
+    Change the configurations of the gateway's functions for a while.
+
+    `change` returns what to change of one function's, if anything.
+    """
+    aws_lambda: Any = instance.client("lambda")
+    arns = [each["function"] for each in configuration_of(instance)["targets"]]
+    before = [aws_lambda.get_function_configuration(FunctionName=arn) for arn in arns]
+    changed = [(each, change(each)) for each in before]
+    for function, changes in changed:
+        if changes:
+            aws_lambda.update_function_configuration(
+                FunctionName=function["FunctionArn"], **changes
+            )
+    try:
+        yield
+    finally:
+        for function, changes in changed:
+            if changes:
+                variables = {"Variables": function["Environment"]["Variables"]}
+                aws_lambda.update_function_configuration(
+                    FunctionName=function["FunctionArn"],
+                    Handler=function["Handler"],
+                    Environment=variables,
+                )
 
 
 @contextmanager

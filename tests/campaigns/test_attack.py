@@ -1,7 +1,6 @@
 """A sample of `make attack`, in the local mode that all share, and that it sees open doors."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -14,7 +13,7 @@ from stackroom_local.state import Instance
 from tests.campaigns.attack import campaign, conversing, naming, pretending
 from tests.campaigns.attack.stage import TOOLS, Stage, staged
 from tests.campaigns.attack.wire import Wire
-from tests.campaigns.gateways import another_gateway, configuration_of
+from tests.campaigns.gateways import another_gateway, changed_functions, configuration_of
 from tests.campaigns.permissions.scenes import signed_in
 
 SEED = 9
@@ -38,47 +37,30 @@ def test_no_sampled_attempt_reaches_another_users_data(stage: Stage) -> None:
     assert len(every) >= 750
 
 
-Configuration = dict[str, Any]
-
-
-def without_interceptor(configuration: Configuration) -> Configuration:
-    """Nobody sets the headers, nor removes the client's own."""
-    return {**configuration, "interceptor": None}
-
-
-def without_owners(configuration: Configuration) -> Configuration:
+def without_owners(function: Mapping[str, Any]) -> dict[str, Any]:
     """Every catalog is everybody's."""
-    for target in configuration["targets"]:
-        if target["name"] == "catalogs":
-            target["function"]["handler"] = "tests.campaigns.attack.broken_function.handler"
-    return configuration
+    is_of_catalogs = function["Handler"] == "functions.catalog_tools.handler.handler"
+    return {"Handler": "tests.campaigns.attack.broken_function.handler"} if is_of_catalogs else {}
 
 
-@contextmanager
-def broken(
-    stage: Stage, folder: Path, change: Callable[[Configuration], Configuration]
-) -> Iterator[Stage]:
-    """The same stage, behind another gateway that is broken on purpose: the oracle must see it."""
-    changed = change(configuration_of(stage.instance))
-    with another_gateway(stage.instance, changed, folder) as url:
-        yield replace(stage, wire=Wire(url, stage.wire.http))
-
-
-def test_campaign_notices_a_missing_check_of_a_catalogs_owner(stage: Stage, tmp_path: Path) -> None:
-    with broken(stage, tmp_path, without_owners) as open_to_all:
+def test_campaign_notices_a_missing_check_of_a_catalogs_owner(stage: Stage) -> None:
+    with changed_functions(stage.instance, without_owners):
         # Those that change nothing, for this stage is to be used again.
         reading = [
             each
-            for each in naming.foreign_ids(open_to_all, Random(SEED))
+            for each in naming.foreign_ids(stage, Random(SEED))
             if each.name == "as it is" and each.tool in READING
         ]
-        tally = campaign.judge(open_to_all, reading)
+        tally = campaign.judge(stage, reading)
 
     assert len(tally.leaks) == len(READING)
 
 
 def test_campaign_notices_a_missing_interceptor(stage: Stage, tmp_path: Path) -> None:
-    with broken(stage, tmp_path, without_interceptor) as believing:
+    """Nobody sets the headers, nor removes the client's own."""
+    changed = {**configuration_of(stage.instance), "interceptor": None}
+    with another_gateway(stage.instance, changed, tmp_path) as url:
+        believing = replace(stage, wire=Wire(url, stage.wire.http))
         tally = campaign.judge(believing, islice(pretending.spoofed(believing, Random(SEED)), 3))
 
     assert "tells" in str(tally.leaks)

@@ -192,3 +192,18 @@ def put(
         Bucket=instance.bucket, Key=key, Body=body, Metadata=dict(attributes or {})
     )
     return Dropped(key, answer["ETag"].strip('"'), answer.get("VersionId"), at)
+
+
+def logs_of_functions(instance: Instance) -> dict[str, str]:
+    """What each log group of CloudWatch Logs has, by its name."""
+    logs: Any = instance.client("logs")
+    groups = logs.get_paginator("describe_log_groups").paginate()
+    names = [each["logGroupName"] for page in groups for each in page["logGroups"]]
+    return {
+        name: "\n".join(
+            each["message"]
+            for page in logs.get_paginator("filter_log_events").paginate(logGroupName=name)
+            for each in page["events"]
+        )
+        for name in names
+    }

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stackroom.model.records import DocumentStatus
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Person, eventually, logs_of_functions
 from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 pytestmark = pytest.mark.processes
@@ -69,8 +69,7 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: P
     answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
 
     assert "Ottokar" not in json.dumps(answer)
-    log = ann.instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
-    assert PILOT in log.read_text()
+    assert PILOT in logs_of_functions(ann.instance)["/aws/lambda/stackroom-retrieve"]
 
 
 def test_managed_pool_shows_a_file_only_to_its_owner_until_deleted(

@@ -1,11 +1,12 @@
 """Starts the stand-in as a process of its own, the way the local mode does."""
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,6 @@ ACCEPT = {"Accept": "application/json, text/event-stream"}
 class RunningGateway:
     base: str
     data_dir: Path
-    process: "subprocess.Popen[bytes]"
 
     @property
     def url(self) -> str:
@@ -37,8 +37,9 @@ class RunningGateway:
     def issuer(self) -> Issuer:
         return Issuer.open(self.data_dir, url=f"{self.base}/issuer")
 
-    def log_of(self, function: str) -> str:
-        return (self.data_dir / "logs" / f"{function}.log").read_text()
+    @property
+    def functions_log(self) -> str:
+        return (self.data_dir / "functions.log").read_text()
 
     def post(
         self, message: Any, *, token: str | None = None, headers: Sequence[tuple[str, str]] = ()
@@ -78,18 +79,7 @@ def a_configuration(base: str, **changes: Any) -> dict[str, Any]:
         "gateway_id": "stackroom-abc1234567",
         "allowed_client_ids": [CLIENT_ID],
         "issuer_url": issuer,
-        "task_root": str(ROOT),
-        "interceptor": {
-            "name": "identity-interceptor",
-            "handler": "functions.identity_interceptor.handler.handler",
-            "timeout_seconds": 60,
-            "environment": {
-                "IDENTITY_ISSUER": issuer,
-                "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
-                "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
-                "IDENTITY_AUDIENCES": json.dumps(mcp_urls(urlsplit(base).port or 0)),
-            },
-        },
+        "interceptor": "identity-interceptor",
         "targets": [a_target()],
         "policy_engine": an_engine(a_permit()),
         **changes,
@@ -119,7 +109,7 @@ def _scope(tool: str) -> str:
     )
 
 
-def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
+def a_target(name: str = "echo") -> dict[str, Any]:
     properties = {
         "query": {"type": "string", "description": "what to echo"},
         "times": {"type": "integer", "description": "how often"},
@@ -130,13 +120,7 @@ def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
         "name": name,
         "target_id": "TGT1234567",
         "allowed_request_headers": ["x-user-sub", "x-user-groups", "x-session-id"],
-        "function": {
-            "name": name,
-            "handler": "tests.gateway.echo_function.handler",
-            "timeout_seconds": 60,
-            "environment": {"GREETING": "hello"},
-            **function,
-        },
+        "function": name,
         "tools": [{"name": "say_it", "description": "Echoes", "inputSchema": schema}],
     }
 
@@ -144,25 +128,49 @@ def a_target(name: str = "echo", **function: Any) -> dict[str, Any]:
 @contextmanager
 def serving(data_dir: Path, *, origins: str = "", **changes: Any) -> Iterator[RunningGateway]:
     """`origins`: of pages that may call it, with spaces between; `changes` to its configuration."""
-    port = free_ports(1)
-    base = f"http://127.0.0.1:{port}"
+    port = free_ports(2)
+    base, functions = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{port + 1}"
     data_dir.mkdir(parents=True, exist_ok=True)
     configuration = data_dir / "configuration.json"
     configuration.write_text(json.dumps(a_configuration(base, **changes)))
     arguments = [f"--port={port}", f"--config={configuration}", f"--data-dir={data_dir}"]
     arguments.append(f"--allow-origins={origins}")
-    with (data_dir / "gateway.log").open("wb") as log:
+    with ExitStack() as started:
+        lambda_ = [sys.executable, "-m", "tests.gateway.functions_endpoint", str(port + 1)]
+        variables = {**os.environ, "PYTHONUNBUFFERED": "1", **_identity(f"{base}/issuer")}
+        started.enter_context(_running(lambda_, variables, data_dir / "functions.log"))
+        command = [sys.executable, "-m", "stackroom_local.gateway", *arguments]
+        keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "test")
+        aws = {"AWS_ENDPOINT_URL": functions, "AWS_DEFAULT_REGION": "us-east-1", **keys}
+        log = data_dir / "gateway.log"
+        process = started.enter_context(_running(command, {**os.environ, **aws}, log))
+        _await_start(base, process, log)
+        yield RunningGateway(base, data_dir)
+
+
+@contextmanager
+def _running(
+    command: list[str], environment: dict[str, str], log: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "stackroom_local.gateway", *arguments],
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT, cwd=ROOT
         )
     try:
-        _await_start(base, process, data_dir / "gateway.log")
-        yield RunningGateway(base, data_dir, process)
+        yield process
     finally:
         process.terminate()
         process.wait(timeout=120)
+
+
+def _identity(issuer: str) -> dict[str, str]:
+    """The variables of the interceptor."""
+    return {
+        "IDENTITY_ISSUER": issuer,
+        "IDENTITY_JWKS_URL": f"{issuer}/.well-known/jwks.json",
+        "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
+        "IDENTITY_AUDIENCES": json.dumps(mcp_urls(urlsplit(issuer).port or 0)),
+    }
 
 
 def _await_start(base: str, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -65,8 +65,8 @@ def test_denied_call_names_the_policy_and_never_reaches_its_function(
         "message": f"{DENIED} [Policy evaluation denied due to policy_3-local00000]",
     }
     assert allowed["event"]["times"] == 3
-    assert "a quiet word" in gateway.log_of("echo")
-    assert "a loud word" not in gateway.log_of("echo")
+    assert "a quiet word" in gateway.functions_log
+    assert "a loud word" not in gateway.functions_log
 
 
 def test_interceptor_runs_before_policies_and_program_finds_no_tool(

@@ -14,7 +14,6 @@ from botocore.exceptions import ClientError, WaiterError
 from stackroom_local.deployment.assembly import Stack, Template
 from stackroom_local.deployment.cloudformation import CloudFormation
 from stackroom_local.deployment.deployer import Deployer
-from stackroom_local.deployment.resource_policies import InvocationRights
 from stackroom_local.local_errors import DeploymentFailed, OutdatedState
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.local.running import local_mode
@@ -68,32 +67,12 @@ def test_table_of_an_earlier_version_is_refused_with_what_to_do(instance: Instan
         clients=clients,
         gateway_endpoint="",
         speed=1,
-        aws_config=instance.state_dir,
         before_simulator=lambda: None,
         announce=lambda _: None,
     )
 
     with pytest.raises(OutdatedState, match=r"of-before lacks an index .* up --fresh"):
         deployer._require_indexes(Stack("data", {"Resources": {"Table": table}}, ()))
-
-
-@pytest.fixture
-def stranger(instance: Instance) -> Iterator[str]:
-    """The ARN of a role that may invoke every function of the account, by its own policy."""
-    iam = instance.client("iam")
-    anyone = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
-    invoking = {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "*"}
-    role = iam.create_role(RoleName="stranger", AssumeRolePolicyDocument=a_document(anyone))
-    iam.put_role_policy(
-        RoleName="stranger", PolicyName="invoking", PolicyDocument=a_document(invoking)
-    )
-    yield role["Role"]["Arn"]
-    iam.delete_role_policy(RoleName="stranger", PolicyName="invoking")
-    iam.delete_role(RoleName="stranger")
-
-
-def a_document(statement: dict[str, Any]) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
 def test_a_resource_policy_is_replaced_and_removed_with_its_stack(instance: Instance) -> None:
@@ -128,25 +107,6 @@ def a_resource_policy(function: str, effect: str) -> Template:
     return {
         "Resources": {"Closed": {"Type": "AWS::Lambda::ResourcePolicy", "Properties": properties}}
     }
-
-
-def test_a_gateway_whose_role_is_kept_out_is_not_deployed(
-    instance: Instance, stranger: str
-) -> None:
-    rights = InvocationRights(
-        iam=instance.client("iam"),
-        aws_lambda=instance.client("lambda"),
-    )
-    function = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:stackroom-retrieve"
-    gateway = f"arn:aws:iam::{ACCOUNT}:role/stackroom-gateway-{REGION}"
-    powerless = f"arn:aws:iam::{ACCOUNT}:role/stackroom-retrieve-{REGION}"
-
-    rights.require("gateway", gateway, [function])
-
-    with pytest.raises(DeploymentFailed, match=f"{function}: an explicit deny in a resource"):
-        rights.require("gateway", stranger, [function])
-    with pytest.raises(DeploymentFailed, match=f"{function}: no identity-based policy allows"):
-        rights.require("gateway", powerless, [function])
 
 
 @pytest.fixture(scope="module")

@@ -146,3 +146,22 @@ def test_a_reference_to_a_secret_is_its_arn_as_on_aws() -> None:
     properties = template["Resources"]["Function"]["Properties"]
     told = properties["Environment"]["Variables"]["KEY_ARN"]
     assert told == {"Fn::GetAtt": ["Key", "Id"]}
+
+
+def test_function_that_verifies_tokens_trusts_the_local_issuer_and_others_learn_nothing() -> None:
+    function = a_function()
+    function["Properties"]["Environment"]["Variables"] = {
+        "IDENTITY_ISSUER": {"Fn::ImportValue": "issuer"},
+        "IDENTITY_AUDIENCES": '["https://gateway"]',
+        "KB": "one",
+    }
+
+    template = localised(
+        a_template(Interceptor=function), {}, "assets", issuer_url="http://127.0.0.1:4568"
+    )
+
+    assert template["Resources"]["Interceptor"]["Properties"]["Environment"]["Variables"] == {
+        "IDENTITY_ISSUER": "http://127.0.0.1:4568",
+        "IDENTITY_AUDIENCES": '["http://127.0.0.1:4568/mcp", "http://localhost:4568/mcp"]',
+        "KB": "one",
+    }

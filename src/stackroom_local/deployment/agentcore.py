@@ -1,30 +1,21 @@
 """The AgentCore Gateway of a template, as the configuration of its stand-in."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
-from bedrock_kb_simulator.access_keys import AccessKey, write_private
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.intrinsics import REF, Attributes, TemplateScope
 from stackroom_local.deployment.localisation import IN_GATEWAY, Resource, made_by_stand_in
-from stackroom_local.deployment.resource_policies import InvocationRights
 from stackroom_local.gateway.gateway_configuration import (
-    FunctionConfiguration,
     GatewayConfiguration,
     PolicyConfiguration,
     PolicyEngineConfiguration,
     TargetConfiguration,
     ToolDefinition,
-    mcp_urls,
 )
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.gateway.policy_engine import findings, parsed
 from stackroom_local.local_errors import DeploymentFailed, UnknownResource
-from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
 _ARN = f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}"
@@ -58,120 +49,49 @@ def attributes_of(stack: str, resource: Resource) -> Attributes:
             raise UnknownResource(stack, resource.logical_id, resource.type)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FunctionEnvironment:
-    """
-    The functions behind the gateway as ministack's Lambda has them; `aws_lambda` is its client.
-
-    Their processes are the stand-in's, since ministack passes no client context. Each gets its
-    synthesised role from a profile of `config_file`, by which boto3 assumes and renews it.
-    """
-
-    aws_lambda: Any
-    rights: InvocationRights
-    endpoints: Mapping[str, str]
-    key: AccessKey  # that may assume their roles
-    config_file: Path
-
-    def of(self, arn: str, **overrides: str) -> FunctionConfiguration:
-        deployed = self.aws_lambda.get_function_configuration(FunctionName=arn)
-        name = deployed["FunctionName"]
-        self._add_profile(name, deployed["Role"])
-        return FunctionConfiguration(
-            name=name,
-            handler=deployed["Handler"],
-            timeout_seconds=deployed["Timeout"],
-            memory=deployed["MemorySize"],
-            environment={
-                **deployed["Environment"]["Variables"],
-                **self.endpoints,
-                "AWS_CONFIG_FILE": str(self.config_file),
-                "AWS_PROFILE": name,
-                **overrides,
-            },
-        )
-
-    def _add_profile(self, name: str, role: str) -> None:
-        with self.config_file.open("a") as file:
-            file.write(f"[profile {name}]\nrole_arn = {role}\nsource_profile = local\n")
-
-    def begin(self) -> None:
-        profile = (
-            f"[profile local]\naws_access_key_id = {self.key.access_key_id}\n"
-            f"aws_secret_access_key = {self.key.secret_access_key}\nregion = {REGION}\n"
-        )
-        write_private(self.config_file, profile.encode())
-
-
 def gateway_of(
-    template: Template, scope: TemplateScope, functions: FunctionEnvironment, *, issuer_url: str
+    template: Template, scope: TemplateScope, *, issuer_url: str
 ) -> GatewayConfiguration:
     """
     Return the gateway with its targets; `scope` has the attributes of the stack's other resources.
     """
-    functions.begin()
     resources = made_by_stand_in(template, IN_GATEWAY)
     [gateway] = [each for each in resources if each.type == "AWS::BedrockAgentCore::Gateway"]
     targets = [each for each in resources if each.type == "AWS::BedrockAgentCore::GatewayTarget"]
     properties = scope.value(gateway.properties)
     made = scope.resources[gateway.logical_id]
-    functions.rights.require(scope.stack, properties["RoleArn"], _invoked(resources, scope))
-    offered = [_target(each, scope, functions) for each in targets]
+    offered = [_target(each, scope) for each in targets]
     return GatewayConfiguration(
         gateway_id=made[REF],
         # Cognito's issuer and app client are the local issuer's here; nothing else of the
         # authorizer is in the template.
         allowed_client_ids=[CLIENT_ID],
         issuer_url=issuer_url,
-        interceptor=_interceptor(properties, functions, issuer_url),
+        role_arn=properties["RoleArn"],
+        interceptor=_interceptor(properties),
         targets=offered,
         policy_engine=policy_engine_of(
             properties, resources, scope, gateway_arn=made["GatewayArn"], targets=offered
         ),
-        task_root=task_root(),
     )
 
 
-def _invoked(resources: Iterable[Resource], scope: TemplateScope) -> Iterator[str]:
-    """Yield the functions that a gateway and its targets name."""
-    for resource in resources:
-        properties = scope.value(resource.properties)
-        match resource.type:
-            case "AWS::BedrockAgentCore::Gateway":
-                for configuration in properties.get("InterceptorConfigurations", []):
-                    yield configuration["Interceptor"]["Lambda"]["Arn"]
-            case "AWS::BedrockAgentCore::GatewayTarget":
-                yield properties["TargetConfiguration"]["Mcp"]["Lambda"]["LambdaArn"]
-
-
-def _interceptor(
-    properties: Mapping[str, Any], functions: FunctionEnvironment, issuer_url: str
-) -> FunctionConfiguration | None:
+def _interceptor(properties: Mapping[str, Any]) -> str | None:
     configurations = properties.get("InterceptorConfigurations", [])
     if not configurations:
         return None
     [interceptor] = configurations  # one REQUEST interceptor is what the stand-in runs
-    port = urlsplit(issuer_url).port
-    assert port is not None, "the stand-in is the issuer too, at a port of its own"
-    return functions.of(
-        interceptor["Interceptor"]["Lambda"]["Arn"],
-        IDENTITY_ISSUER=issuer_url,
-        IDENTITY_JWKS_URL=f"{issuer_url}/.well-known/jwks.json",
-        IDENTITY_CLIENT_IDS=json.dumps([CLIENT_ID]),
-        IDENTITY_AUDIENCES=json.dumps(mcp_urls(port)),
-    )
+    return str(interceptor["Interceptor"]["Lambda"]["Arn"])
 
 
-def _target(
-    resource: Resource, scope: TemplateScope, functions: FunctionEnvironment
-) -> TargetConfiguration:
+def _target(resource: Resource, scope: TemplateScope) -> TargetConfiguration:
     properties = scope.value(resource.properties)
     target = properties["TargetConfiguration"]["Mcp"]["Lambda"]
     return TargetConfiguration(
         name=properties["Name"],
         target_id=scope.resources[resource.logical_id]["TargetId"],
         allowed_request_headers=properties["MetadataConfiguration"]["AllowedRequestHeaders"],
-        function=functions.of(target["LambdaArn"]),
+        function=target["LambdaArn"],
         tools=[_tool(tool) for tool in target["ToolSchema"]["InlinePayload"]],
     )
 

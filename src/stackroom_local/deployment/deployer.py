@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stackroom_local.clients import Clients, endpoint_variables
+from stackroom_local.clients import Clients
 from stackroom_local.deployment import agentcore, cloudformation
 from stackroom_local.deployment.assembly import Stack, stacks
 from stackroom_local.deployment.cloudformation import ASSETS, CloudFormation
@@ -19,7 +19,6 @@ from stackroom_local.deployment.localisation import (
     localised,
     made_by_stand_in,
 )
-from stackroom_local.deployment.resource_policies import InvocationRights
 from stackroom_local.deployment.simulated_resources import Simulator
 from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
 from stackroom_local.local_errors import OutdatedState
@@ -43,7 +42,6 @@ class Deployer:
     clients: Clients
     gateway_endpoint: str
     speed: float  # of the simulator's clock
-    aws_config: Path  # where the profiles of the gateway's functions are written
     before_simulator: Callable[[], None]
     announce: Callable[[str], None]
     _made: dict[str, dict[str, Attributes]] = field(default_factory=dict)
@@ -100,7 +98,9 @@ class Deployer:
         for resource in made_by_stand_in(stack.template, IN_GATEWAY):
             made[resource.logical_id] = agentcore.attributes_of(stack.name, resource)
         self._made[stack.name] = made
-        template = localised(stack.template, made, ASSETS, speed=self.speed)
+        template = localised(
+            stack.template, made, ASSETS, speed=self.speed, issuer_url=self.gateway_endpoint
+        )
         self._cloudformation.deploy(stack.name, template)
         self._restore_buckets(stack)
 
@@ -159,17 +159,7 @@ class Deployer:
             resources={**resources, **self._made[stack.name]},
             exports=self._cloudformation.exports(),
         )
-        aws_lambda = self.clients("lambda")
-        functions = agentcore.FunctionEnvironment(
-            aws_lambda=aws_lambda,
-            rights=InvocationRights(iam=self.clients("iam"), aws_lambda=aws_lambda),
-            endpoints=endpoint_variables(self.clients.aws, self.clients.simulator),
-            key=self.clients.key,
-            config_file=self.aws_config,
-        )
-        return agentcore.gateway_of(
-            stack.template, scope, functions, issuer_url=self.gateway_endpoint
-        )
+        return agentcore.gateway_of(stack.template, scope, issuer_url=self.gateway_endpoint)
 
 
 def _roles_to_come(stack: Stack) -> dict[str, Attributes]:

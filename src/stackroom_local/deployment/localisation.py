@@ -8,6 +8,7 @@ The differences between a template for AWS and the same template here, and nothi
   message whose function died, as far as the function's own time allows;
 - pages of this machine may upload files, whatever their port;
 - a queue runs as many processes of its function as the machine has cores, not five;
+- tokens are the local issuer's;
 - every other resource, policy, rule, alarm and output stays as synthesised.
 """
 
@@ -17,6 +18,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.function_packages import bootstrap_archive, bootstrap_key
@@ -27,15 +29,15 @@ from stackroom_local.deployment.intrinsics import (
     references,
     with_literals,
 )
+from stackroom_local.gateway.gateway_configuration import mcp_urls
+from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
 # Which resources of a template a stand-in of ours makes, or nobody; ministack makes the others.
 #
 # What a Lambda function's resource policy forbids is refused by ministack's Lambda endpoint, root's
-# requests too (stackroom_local.deployment.resource_policies). The gateway's stand-in invokes
-# nothing there, since ministack passes no client context: it asks for the gateway's rights once,
-# when it is deployed (InvocationRights), and runs the functions itself.
+# requests too (stackroom_local.deployment.resource_policies).
 
 # Made by the simulator of Bedrock, and by the stand-in of the gateway.
 IN_SIMULATOR = ("AWS::Bedrock::", "AWS::S3Vectors::")
@@ -104,9 +106,12 @@ def localised(
     assets: str,
     *,
     speed: float = 1,
+    issuer_url: str = "http://127.0.0.1:1",
 ) -> Template:
     """
     Return the template for ministack; `made` has the stand-ins' resources, `assets` is a bucket.
+
+    `issuer_url` is the address of the gateway's stand-in, which is the issuer of tokens, too.
     """
     made = {**made, **_alarms_left_out(template)}
     template = copy.deepcopy(template)
@@ -127,6 +132,7 @@ def localised(
         if resource["Type"] == "AWS::Lambda::Function":
             _run_from_checkout(resource["Properties"], assets)
             _shorten_pauses(resource["Properties"], speed)
+            _trust_issuer(resource["Properties"], issuer_url)
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             _shorten_callbacks(resource["Properties"])
     secrets = {name for name, each in resources.items() if each["Type"] == _SECRET}
@@ -204,6 +210,18 @@ def _shorten_pauses(properties: dict[str, Any], speed: float) -> None:
     variables = properties.get("Environment", {}).get("Variables", {})
     for name in _PAUSES & variables.keys():
         variables[name] = f"{float(variables[name]) / speed:g}"
+
+
+def _trust_issuer(properties: dict[str, Any], url: str) -> None:
+    """Have a function that verifies tokens accept those of the local issuer, in Cognito's place."""
+    local = {
+        "IDENTITY_ISSUER": url,
+        "IDENTITY_JWKS_URL": f"{url}/.well-known/jwks.json",
+        "IDENTITY_CLIENT_IDS": json.dumps([CLIENT_ID]),
+        "IDENTITY_AUDIENCES": json.dumps(mcp_urls(urlsplit(url).port or 0)),
+    }
+    variables = properties.get("Environment", {}).get("Variables", {})
+    variables |= {name: value for name, value in local.items() if name in variables}
 
 
 def _shorten_visibility(properties: dict[str, Any], speed: float) -> None:

@@ -13,15 +13,10 @@ and can have no policy: access/identity.py refuses whoever invokes a tool's func
 import copy
 import functools
 import inspect
-import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from ministack.core import iam_evaluator
 from ministack.core.iam_evaluator import EvalContext
-
-from stackroom_local.local_errors import DeploymentFailed
 
 TYPE = "AWS::Lambda::ResourcePolicy"
 _INVOKE = "lambda:InvokeFunction"
@@ -111,42 +106,3 @@ def _function(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _name(properties: dict[str, Any]) -> str:
     return str(properties["ResourceArn"].rpartition(":")[2])
-
-
-# Whether the gateway's role may invoke the functions behind it, as AWS tries when a target is
-# made.
-#
-# Policies change with a deployment and at no other time, so the stand-in asks here and not at
-# every call. Whoever invokes such a function directly asks ministack's Lambda, which answers for
-# itself.
-
-
-@dataclass(frozen=True, kw_only=True)
-class InvocationRights:
-    """Checks rights to invoke functions with clients of ministack's IAM and Lambda."""
-
-    iam: Any
-    aws_lambda: Any
-
-    def require(self, stack: str, role_arn: str, function_arns: Iterable[str]) -> None:
-        """Raise `DeploymentFailed` naming every function that the role may not invoke."""
-        refusals = [
-            f"Gateway execution role lacks permission to invoke Lambda function {arn}: {reason}"
-            for arn in function_arns
-            if (reason := self._refusal(role_arn, arn))
-        ]
-        if refusals:
-            raise DeploymentFailed(stack, "refused", refusals)
-
-    def _refusal(self, role_arn: str, function_arn: str) -> str | None:
-        [identity] = self.iam.simulate_principal_policy(
-            PolicySourceArn=role_arn, ActionNames=[_INVOKE], ResourceArns=[function_arn]
-        )["EvaluationResults"]
-        if identity["EvalDecision"] != "allowed":
-            return f"no identity-based policy allows the {_INVOKE} action"
-        policy = json.loads(self.aws_lambda.get_policy(FunctionName=function_arn)["Policy"])
-        account, _, name = role_arn.removeprefix("arn:aws:iam::").partition(":role/")
-        session = f"arn:aws:sts::{account}:assumed-role/{name}/gateway"
-        if denies(policy, session, function_arn):
-            return "an explicit deny in a resource-based policy"
-        return None

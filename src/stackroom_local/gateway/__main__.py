@@ -4,6 +4,7 @@ import argparse
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -20,12 +21,11 @@ from stackroom_local.gateway.cors import checked_origin, shared_with
 from stackroom_local.gateway.gateway_configuration import (
     MCP_PATH,
     NAMES,
-    FunctionConfiguration,
     GatewayConfiguration,
     mcp_urls,
 )
 from stackroom_local.gateway.issuer import Issuer
-from stackroom_local.gateway.lambda_functions import LambdaFunction
+from stackroom_local.gateway.lambda_functions import LambdaFunction, lambda_client
 from stackroom_local.gateway.middleware import MAX_BODY, GatewayMiddleware
 from stackroom_local.gateway.policy_engine import PolicyEngine
 from stackroom_local.gateway.session_store import SessionStore
@@ -36,22 +36,22 @@ from stackroom_local.gateway.sign_in_routes import (
 )
 from stackroom_local.gateway.targets import Target, Targets
 
-# The gateway stand-in put together: issuer, front, MCP server, functions.
+# The gateway stand-in put together: issuer, front, MCP server.
 
 
 def gateway_app(
     configuration: GatewayConfiguration, *, data_dir: Path, url: str, origins: Sequence[str] = ()
 ) -> Starlette:
     """Return the app. `url` is its address without a path; `origins` are pages that may call it."""
-    functions = _Functions(configuration.task_root, data_dir / "logs")
+    client = lambda_client(configuration.role_arn)
     issuer = Issuer.open(data_dir, url=configuration.issuer_url)
-    mcp = _mcp_app(configuration, functions, origins)
+    mcp = _mcp_app(configuration, client, origins)
     shared = shared_with(origins)
     interceptor = configuration.interceptor
     front = GatewayMiddleware(
         mcp,
         authorizer=Authorizer(issuer=issuer, allowed_client_ids=configuration.allowed_client_ids),
-        interceptor=None if interceptor is None else functions.start(interceptor),
+        interceptor=None if interceptor is None else LambdaFunction(client, interceptor),
         metadata_path=RESOURCE_METADATA_PATH,
     )
     port = urlsplit(url).port
@@ -68,7 +68,6 @@ def gateway_app(
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         async with mcp.router.lifespan_context(mcp):
             yield
-        functions.close()
 
     routes = [
         Route(MCP_PATH, shared(front)),
@@ -80,31 +79,12 @@ def gateway_app(
     return Starlette(routes=routes, lifespan=lifespan, middleware=[names])
 
 
-class _Functions:
-    """The functions of a gateway, which end with it."""
-
-    def __init__(self, task_root: Path, logs: Path) -> None:
-        self._task_root = task_root
-        self._logs = logs
-        self._functions: list[LambdaFunction] = []
-
-    def start(self, configuration: FunctionConfiguration) -> LambdaFunction:
-        function = LambdaFunction(configuration, task_root=self._task_root, logs=self._logs)
-        self._functions.append(function)
-        return function
-
-    def close(self) -> None:
-        for function in self._functions:
-            function.close()
-
-
-def _mcp_app(
-    configuration: GatewayConfiguration, functions: _Functions, origins: Sequence[str]
-) -> Starlette:
+def _mcp_app(configuration: GatewayConfiguration, client: Any, origins: Sequence[str]) -> Starlette:
     targets = Targets(
         gateway_id=configuration.gateway_id,
         targets=tuple(
-            Target(target, functions.start(target.function)) for target in configuration.targets
+            Target(target, LambdaFunction(client, target.function))
+            for target in configuration.targets
         ),
         engine=_engine(configuration),
     )
@@ -139,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m stackroom_local.gateway", description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--config", type=Path, required=True, help="a GatewayConfiguration, JSON")
-    parser.add_argument("--data-dir", type=Path, required=True, help="the issuer's key, and logs/")
+    parser.add_argument("--data-dir", type=Path, required=True, help="of the issuer's key")
     parser.add_argument("--allow-origins", default="", help="of pages, with spaces between")
     arguments = parser.parse_args()
 

@@ -5,12 +5,9 @@ Names and limits are those of the service model (bedrock-agentcore-control) and 
 https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
 """
 
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from pydantic import PositiveFloat as Seconds
-from pydantic import PositiveInt as Megabytes
 
 from stackroom_local.gateway.issuer import ACCESS_TOKEN_SECONDS
 
@@ -65,23 +62,11 @@ class ToolDefinition(_Configuration):
     inputSchema: SchemaDefinition  # noqa: N815 - the service's spelling, and the template's
 
 
-class FunctionConfiguration(_Configuration):
-    """A Lambda function of this checkout; `handler` is importable from the task root."""
-
-    name: str
-    handler: str
-    timeout_seconds: Seconds = 3
-    memory: Megabytes = 128
-    environment: dict[str, str] = Field(default_factory=dict)
-    # AWS would start as many as there are concurrent calls; here further calls wait for a process.
-    max_environments: int = Field(default=4, ge=1)
-
-
 class TargetConfiguration(_Configuration):
     name: TargetName
     target_id: str
     allowed_request_headers: list[HeaderName] = Field(default_factory=list, max_length=10)
-    function: FunctionConfiguration
+    function: str  # its ARN
     tools: list[ToolDefinition]
 
 
@@ -102,7 +87,7 @@ class GatewayConfiguration(_Configuration):
     allowed_client_ids: list[str] = Field(min_length=1)
     issuer_url: str
     access_token_seconds: int = Field(default=ACCESS_TOKEN_SECONDS, gt=0)
-    interceptor: FunctionConfiguration | None = None
+    role_arn: str | None = None  # that invokes the functions
+    interceptor: str | None = None  # its function's ARN
     targets: list[TargetConfiguration] = Field(max_length=100)
     policy_engine: PolicyEngineConfiguration | None = None  # without one every call is permitted
-    task_root: Path = Field(default_factory=Path.cwd)  # where `functions/` lies

@@ -23,7 +23,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stackroom_local.gateway.authorizer import Authorizer, Unauthorized
-from stackroom_local.gateway.lambda_functions import InvocationOutcome, LambdaFunction
+from stackroom_local.gateway.lambda_functions import (
+    MAX_CONCURRENT_INVOCATIONS,
+    InvocationOutcome,
+    LambdaFunction,
+)
 
 # https://docs.aws.amazon.com/bedrock-agentcore/latest/devguide/gateway-quotas.html
 MAX_BODY = 6 * 1024 * 1024
@@ -32,7 +36,6 @@ MAX_BODY = 6 * 1024 * 1024
 _MAX_INTERCEPTION = 6 * 1024 * 1024
 INTERCEPTED_HEADERS = "stackroom.intercepted_headers"  # where the scope keeps the interceptor's
 CLAIMS = "stackroom.claims"  # and those of the token that the authorizer checked
-_MAX_CONCURRENT_INVOCATIONS = 64  # threads that wait for functions
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +55,7 @@ class Intercepted:
 
 @functools.cache
 def _limiter() -> anyio.CapacityLimiter:
-    return anyio.CapacityLimiter(_MAX_CONCURRENT_INVOCATIONS)
+    return anyio.CapacityLimiter(MAX_CONCURRENT_INVOCATIONS)  # threads that wait
 
 
 async def invoke(
@@ -60,7 +63,7 @@ async def invoke(
 ) -> InvocationOutcome:
     """Invoke a function off the event loop. A server that stops does not wait for it."""
     # ASCII, because the context travels in a header.
-    context = None if client_context is None else json.dumps(client_context)
+    context = "" if client_context is None else json.dumps(client_context)
     call = functools.partial(function.invoke, event, client_context=context)
     return await anyio.to_thread.run_sync(call, limiter=_limiter(), abandon_on_cancel=True)
 

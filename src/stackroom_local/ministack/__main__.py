@@ -5,7 +5,8 @@ Functions' processes are forked from one (function_processes.fork_server), and o
 that run a handler of ours run from this project (deployment.function_packages). Functions have
 resource policies (deployment.resource_policies), CloudFormation has Bedrock's and S3 Vectors' types
 (deployment.simulated_types), AgentCore Runtime has agents (agent_runtimes), and CloudWatch has the
-metrics in functions' logs (embedded_metrics), and metric math (metric_queries). It refuses other
+metrics in functions' logs (embedded_metrics), and metric math (metric_queries). Lambda passes
+client contexts on (client_contexts). It refuses other
 sites' pages (bedrock_kb_simulator.page_guard) and uploads that its disk has no room for
 (room_guard); tables and queues have room on the disk for when it stops (disk_reserve), and tables'
 streams outlive that, and don't delay queues (table_streams). IAM verifies every signature (signers)
@@ -47,12 +48,13 @@ from bedrock_kb_simulator.access_keys import RootKey
 from stackroom_local.deployment import function_packages, resource_policies, simulated_types
 from stackroom_local.ministack import (
     agent_runtimes,
+    client_contexts,
     embedded_metrics,
     metric_queries,
     signers,
     table_streams,
 )
-from stackroom_local.state import ACCOUNT
+from stackroom_local.state import ACCOUNT, REGION
 
 # Standard queues of ministack that let tenants have their turns, as those of SQS do.
 #
@@ -99,8 +101,12 @@ def in_turn(queue: dict[str, Any]) -> dict[str, Any]:
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/amazon-s3-policy-keys.html#example-object-tls-version
 _TLS = {"aws:securetransport": "true", "s3:tlsversion": "1.3"}
-# Whoever takes a role here for a service does so for this account; ministack leaves it unsaid.
-_SOURCE = "aws:sourceaccount"
+# Whoever takes a role here for a service does so for this account, and with such a condition for
+# its gateway; ministack leaves both unsaid.
+_SOURCES = {
+    "aws:sourceaccount": ACCOUNT,
+    "aws:sourcearn": f"arn:aws:bedrock-agentcore:{REGION}:{ACCOUNT}:gateway/local",
+}
 _ANY = {"*": ".*", "?": "."}
 # Its own paths, and those that its own functions, and whoever waits for it, ask. What resets it or
 # changes its configuration is nobody's to ask from outside.
@@ -142,8 +148,8 @@ def mend() -> None:
     value_of: Callable[[str, Any], Any] = iam_evaluator._resolve_condition_key
 
     def value(key: str, context: Any) -> Any:
-        if key.lower() == _SOURCE and context.action == "sts:AssumeRole":
-            return ACCOUNT
+        if key.lower() in _SOURCES and context.action == "sts:AssumeRole":
+            return _SOURCES[key.lower()]
         return _TLS[key.lower()] if key.lower() in _TLS else value_of(key, context)
 
     iam_evaluator._resolve_condition_key = value
@@ -243,6 +249,7 @@ if __name__ == "__main__":
         with_room, os.environ.get("PAGE_ORIGINS", "").split(), inner=INNER, allowed=ASKED
     )
     for each in (
+        client_contexts,
         resource_policies,
         simulated_types,
         function_packages,
@@ -255,6 +262,5 @@ if __name__ == "__main__":
     deliver_groups_beside_each_other()
     table_streams.read_beside_queues()
     agent_runtimes.install(state, with_agents)
-    embedded_metrics.follow(state / "gateway" / "logs")
-    embedded_metrics.follow(state / "logs", "console.log")
+    embedded_metrics.follow(state / "logs" / "console.log")
     app.main()

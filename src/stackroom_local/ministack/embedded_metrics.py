@@ -2,9 +2,8 @@
 Sends the metrics that functions embed in their logs to CloudWatch, as CloudWatch Logs does on AWS.
 
 ministack 1.5.33 keeps such a line as any other. Here, in its process, each line that reaches its
-logs is read once the function is done; the gateway's functions and the console log to files, which
-are read every second. So no function waits. A line that can't be read is reported in ministack's
-log and dropped.
+logs is read once the function is done; the console logs to a file, which is read every second. So
+no function waits. A line that can't be read is reported in ministack's log and dropped.
 
 Format:
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 _MARK = '"CloudWatchMetrics"'
-_PAUSE = 1.0  # seconds, between looks at the files
+_PAUSE = 1.0  # seconds, between looks at the file
 
 
 @dataclass(frozen=True)
@@ -94,26 +93,27 @@ def install() -> None:
 
 
 class Followed:
-    """The logs of a folder, as they grow from now on."""
+    """A log, as it grows from now on."""
 
-    def __init__(self, folder: Path, names: str = "*.log") -> None:
-        self._folder, self._names = folder, names
-        self._read = {log: log.stat().st_size for log in folder.glob(names)}
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._read = log.stat().st_size if log.exists() else 0
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines that were completed since the last call."""
-        for log in sorted(self._folder.glob(self._names)):
-            with log.open("rb") as file:
-                file.seek(self._read.get(log, 0))
-                grown = file.read()
-            whole = grown[: grown.rfind(b"\n") + 1]
-            self._read[log] = self._read.get(log, 0) + len(whole)
-            yield from whole.decode("utf-8", "replace").splitlines()
+    def lines(self) -> list[str]:
+        """Return the lines that were completed since the last call."""
+        if not self._log.exists():
+            return []
+        with self._log.open("rb") as file:
+            file.seek(self._read)
+            grown = file.read()
+        whole = grown[: grown.rfind(b"\n") + 1]
+        self._read += len(whole)
+        return whole.decode("utf-8", "replace").splitlines()
 
 
-def follow(folder: Path, names: str = "*.log") -> None:
-    """Send the metrics in these logs to CloudWatch as long as this process lives."""
-    followed = Followed(folder, names)
+def follow(log: Path) -> None:
+    """Send the metrics in a log to CloudWatch as long as this process lives."""
+    followed = Followed(log)
 
     def take_all() -> None:
         while True:

@@ -35,7 +35,7 @@ from stackroom_cli.sites.site_services import SiteServices
 from stackroom_cli.smoke.scene import pdf
 from stackroom_client.calls import SEARCH as RETRIEVE
 from stackroom_local.state import Instance
-from tests.campaigns.gateways import another_gateway, configuration_of
+from tests.campaigns.gateways import changed_functions
 from tests.campaigns.permissions.tool_calls import QUESTION, call_tools, forget_runs
 from tests.e2e.people import Agent, Person, eventually
 from tests.gateway.browser import Browser
@@ -49,22 +49,24 @@ from tests.support.webhook_receivers import receiving
 @contextmanager
 def gateway_over_two(instance: Instance) -> Iterator[str]:
     """
-    The MCP URL of another gateway of the instance, whose functions have a pool of two knowledge
-    bases; the second one is empty.
+    The gateway's MCP URL, while its functions have a pool of two knowledge bases; the second one is
+    empty.
     """
-    configuration = configuration_of(instance)
     index = _another_index(instance)
     second = _another(instance, index)
-    for target in configuration["targets"]:
-        variables = target["function"]["environment"]
-        if "KB_POOL" in variables:
-            [member] = TypeAdapter(Pool).validate_python(variables["KB_POOL"])
-            first = member.model_dump()
-            variables["KB_POOL"] = json.dumps([first, {**first, **second}])
-    folder = instance.state_dir.parent
+
+    def with_second(function: Mapping[str, Any]) -> dict[str, Any]:
+        variables = function["Environment"]["Variables"]
+        if "KB_POOL" not in variables:
+            return {}
+        [member] = TypeAdapter(Pool).validate_python(variables["KB_POOL"])
+        first = member.model_dump()
+        pool = json.dumps([first, {**first, **second}])
+        return {"Environment": {"Variables": {**variables, "KB_POOL": pool}}}
+
     try:
-        with another_gateway(instance, configuration, folder) as url:
-            yield url
+        with changed_functions(instance, with_second):
+            yield instance.mcp_url
     finally:
         instance.client("s3vectors").delete_index(indexArn=index)
 
