@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 
 import uvicorn
@@ -11,7 +10,7 @@ from stackroom.access.access_log import EVENT, Access
 from stackroom.aws.session import client
 from stackroom_console.app import console_app
 from stackroom_console.wiring import ConsoleSettings, console_of
-from stackroom_local.function_processes.aws_call_recorder import record_if_asked
+from stackroom_local.function_processes.process_hook import run_hook
 from stackroom_local.gateway.issuer import CLIENT_ID
 from stackroom_local.processes import HOST
 
@@ -46,7 +45,7 @@ def main() -> None:
 
     deployed = client("lambda").get_function_configuration(FunctionName=arguments.function)
     # From here on it does what the function would.
-    record_if_asked({**os.environ, "AWS_LAMBDA_FUNCTION_NAME": arguments.function})
+    run_hook(arguments.function)
     settings = ConsoleSettings.from_env(
         {
             **deployed["Environment"]["Variables"],

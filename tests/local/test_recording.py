@@ -13,7 +13,10 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.s3.document_bucket import S3DocumentBucket
-from stackroom_local.function_processes.aws_call_recorder import VARIABLE, record, record_if_asked
+from stackroom_local.function_processes import process_hook
+from stackroom_local.function_processes.process_hook import run_hook
+from tests.campaigns.permissions import aws_call_recorder
+from tests.campaigns.permissions.aws_call_recorder import VARIABLE, record
 
 OBJECT = {"Bucket": "documents", "Key": "alice/a.txt"}
 
@@ -94,9 +97,11 @@ def test_a_process_that_was_asked_to_writes_a_line_a_call(
     ):
         monkeypatch.setattr(owner, name, getattr(owner, name))  # put back after the test
     before = CLIENT._make_api_call
-    record_if_asked({"AWS_LAMBDA_FUNCTION_NAME": "stackroom-retrieve"})
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    run_hook("stackroom-retrieve")
     assert CLIENT._make_api_call is before, "nobody asked"
-    record_if_asked({VARIABLE: str(tmp_path), "AWS_LAMBDA_FUNCTION_NAME": "stackroom-retrieve"})
+    monkeypatch.setenv(process_hook.VARIABLE, aws_call_recorder.__name__)
+    run_hook("stackroom-retrieve")
     client = s3()
 
     client.generate_presigned_url("get_object", Params={**OBJECT, "VersionId": "on two\nlines"})

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from stackroom_local.function_processes.aws_call_recorder import record_if_asked
+from stackroom_local.function_processes.process_hook import run_hook
 
 LAYERS = "layers-of-the-function"  # in the directory of its files
 _POLL_SECONDS = 0.5
@@ -54,7 +54,7 @@ def _find_own_modules() -> None:
 
 def run(handler: str) -> None:
     """Run the handler. Never returns, except by an exception."""
-    record_if_asked()
+    run_hook(os.environ.get("AWS_LAMBDA_FUNCTION_NAME", ""))
     _find_own_modules()
     _import_in_turn(handler)
     # Imported here because it reads the environment.

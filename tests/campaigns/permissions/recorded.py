@@ -6,9 +6,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
-from stackroom_local.function_processes.aws_call_recorder import VARIABLE
+from stackroom_local.function_processes import process_hook
+from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION, Instance
+from tests.campaigns.permissions import aws_call_recorder
+from tests.campaigns.permissions.aws_call_recorder import VARIABLE
 from tests.campaigns.permissions.needs import Line, Names
 from tests.campaigns.permissions.scenes import SCENES
 from tests.e2e.people import Person
@@ -43,11 +47,13 @@ def recording(folder: Path) -> Iterator[Path]:
     """Record the calls of each local mode that is started within."""
     calls = folder / _CALLS
     calls.mkdir()
-    os.environ[VARIABLE] = str(calls)
-    try:
+    variables = {
+        VARIABLE: str(calls),
+        process_hook.VARIABLE: aws_call_recorder.__name__,
+        "PYTHONPATH": str(task_root()),  # where each process finds that module
+    }
+    with patch.dict(os.environ, variables):
         yield calls
-    finally:
-        del os.environ[VARIABLE]
 
 
 def calls_of(instance: Instance) -> Path:

@@ -22,7 +22,6 @@ from stackroom.aws.dynamodb.catalog_records import METADATA, DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.model.keys import SIDECAR_SUFFIX
 from stackroom.model.records import DocumentStatus
-from stackroom_local.function_processes.aws_call_recorder import record
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos import deployment, handlers
 from tests.campaigns.chaos.deployment import Terms, place_of
@@ -31,6 +30,7 @@ from tests.campaigns.chaos.scenarios import SCENARIOS
 from tests.campaigns.chaos.trials import Trial, expire
 from tests.campaigns.chaos.wire import wired
 from tests.campaigns.chaos.world import World, world
+from tests.campaigns.permissions.aws_call_recorder import record
 from tests.campaigns.permissions.needs import Line, Names
 from tests.campaigns.permissions.recorded import INDEX
 

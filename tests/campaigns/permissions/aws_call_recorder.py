@@ -1,10 +1,10 @@
 """
 Records the AWS calls of a function in its own process: the evidence of `make permissions`.
 
-Nothing is recorded unless STACKROOM_RECORD_CALLS names a directory. Then each process of a function
-writes a file there with one line of JSON for each call: the function, the service, the operation
-with its parameters, AWS's error code if there was one, and the module of the product that made it.
-Product code knows nothing of it, and gets the same answers.
+The local mode calls `begin` in each process of a function if STACKROOM_PROCESS_HOOK names this
+module. The process then writes a file in the directory that STACKROOM_RECORD_CALLS names, with one
+line of JSON for each call: the function, the service, the operation with its parameters, AWS's
+error code if there was one, and the module of the product that made it.
 """
 
 import json
@@ -29,22 +29,17 @@ _STRANDS = "strands."  # asks models, and calls tools of others', in threads of 
 Write = Callable[[dict[str, Any]], object]
 
 
-def record_if_asked(environment: Mapping[str, str] = os.environ) -> None:
-    """
-    Start recording if the environment asks for it. Call it once, before importing the handler.
-    """
-    directory = environment.get(VARIABLE)
-    if directory:
-        name = environment["AWS_LAMBDA_FUNCTION_NAME"]
-        file = Path(directory, f"{name}-{os.getpid()}.jsonl")
-        lock = threading.Lock()
+def begin(function: str) -> None:
+    """Start recording. Call it once, before importing the handler."""
+    file = Path(os.environ[VARIABLE], f"{function}-{os.getpid()}.jsonl")
+    lock = threading.Lock()
 
-        def write(call: dict[str, Any]) -> None:
-            line = json.dumps({"function": name, **call}, default=_shortened) + "\n"
-            with lock, file.open("a") as lines:
-                lines.write(line)
+    def write(call: dict[str, Any]) -> None:
+        line = json.dumps({"function": function, **call}, default=_shortened) + "\n"
+        with lock, file.open("a") as lines:
+            lines.write(line)
 
-        record(write)
+    record(write)
 
 
 def record(write: Write) -> Callable[[], None]:
