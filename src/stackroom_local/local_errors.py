@@ -5,7 +5,6 @@ LocalModeError
 ├── AlreadyUp          another process serves this state directory
 ├── NotOurs            the state directory is in use for something else
 ├── NotUp              a command needs the local mode, and none serves this state directory
-├── OutdatedState      another version made the state directory, with tables that can't be used
 ├── StillStopping      it was asked to stop and has not ended yet
 ├── PortTaken          another program listens on a port that was chosen
 ├── PartMissing        this installation lacks a file that every wheel has
@@ -76,15 +75,6 @@ class NotUp(LocalModeError):
         super().__init__(
             f"the local mode is not running in {state_dir}; start it in another shell with:"
             f" {command()} up (another directory: --state-dir, or STACKROOM_STATE_DIR)"
-        )
-
-
-class OutdatedState(LocalModeError):
-    def __init__(self, table: str) -> None:
-        super().__init__(
-            f"the state directory was made by an earlier version of Stackroom: its table {table} "
-            f"lacks an index that can't be added; delete its data with: {command()} up --fresh "
-            "(or name a new directory with --state-dir), and drop your files again"
         )
 
 

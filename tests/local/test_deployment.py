@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, WaiterError
 
-from stackroom_local.deployment.assembly import Stack, Template
+from stackroom_local.deployment.assembly import Template
 from stackroom_local.deployment.cloudformation import CloudFormation
-from stackroom_local.deployment.deployer import Deployer
-from stackroom_local.local_errors import DeploymentFailed, OutdatedState
+from stackroom_local.local_errors import DeploymentFailed
 from stackroom_local.state import ACCOUNT, REGION, Instance
 from tests.local.running import local_mode
 from tests.local.templates import a_knowledge_base
@@ -50,29 +49,6 @@ def test_a_stack_takes_another_update_after_one_that_failed(instance: Instance) 
     [stack] = client_.describe_stacks(StackName="rolled-back")["Stacks"]
     client_.delete_stack(StackName="rolled-back")
     assert stack["StackStatus"] == "UPDATE_COMPLETE"
-
-
-def test_table_of_an_earlier_version_is_refused_with_what_to_do(instance: Instance) -> None:
-    key = {"AttributeName": "catalog_id", "KeyType": "HASH"}
-    instance.client("dynamodb").create_table(
-        TableName="of-before",
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": "catalog_id", "AttributeType": "S"}],
-        KeySchema=[key],
-    )
-    properties = {"TableName": "of-before", "LocalSecondaryIndexes": [{"IndexName": "open-index"}]}
-    table = {"Type": "AWS::DynamoDB::GlobalTable", "Properties": properties}
-    clients: Any = instance.client
-    deployer = Deployer(
-        clients=clients,
-        gateway_endpoint="",
-        speed=1,
-        before_simulator=lambda: None,
-        announce=lambda _: None,
-    )
-
-    with pytest.raises(OutdatedState, match=r"of-before lacks an index .* up --fresh"):
-        deployer._require_indexes(Stack("data", {"Resources": {"Table": table}}, ()))
 
 
 def test_a_resource_policy_is_replaced_and_removed_with_its_stack(instance: Instance) -> None:

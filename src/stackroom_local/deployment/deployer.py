@@ -21,7 +21,6 @@ from stackroom_local.deployment.localisation import (
 )
 from stackroom_local.deployment.simulated_resources import Simulator
 from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
-from stackroom_local.local_errors import OutdatedState
 from stackroom_local.project_files import task_root
 from stackroom_local.state import ACCOUNT, REGION
 
@@ -48,8 +47,6 @@ class Deployer:
 
     def deploy(self, assembly: Path) -> Deployed:
         all_stacks = stacks(assembly)
-        for stack in all_stacks:
-            self._require_indexes(stack)
         self._upload_assets(all_stacks)
         for stack in all_stacks:
             self._deploy_stack(stack)
@@ -59,24 +56,6 @@ class Deployer:
             gateway=self._gateway(all_stacks),
             functions=_functions(all_stacks),
         )
-
-    def _require_indexes(self, stack: Stack) -> None:
-        """
-        Raise `OutdatedState` for a table without its local indexes, which can't be added later.
-        """
-        dynamodb = self.clients("dynamodb")
-        for resource in stack.template["Resources"].values():
-            if resource["Type"] != "AWS::DynamoDB::GlobalTable":
-                continue
-            name = resource["Properties"]["TableName"]
-            with contextlib.suppress(dynamodb.exceptions.ResourceNotFoundException):
-                table = dynamodb.describe_table(TableName=name)["Table"]
-                found, wanted = (
-                    {each["IndexName"] for each in kept.get("LocalSecondaryIndexes", ())}
-                    for kept in (table, resource["Properties"])
-                )
-                if found != wanted:
-                    raise OutdatedState(name)
 
     @cached_property
     def _cloudformation(self) -> CloudFormation:
