@@ -125,25 +125,6 @@ def test_changing_a_tokenized_expression_affects_nobody_else() -> None:
     assert dynamodb._tokenize("sk = :sk") == whole != []
 
 
-def test_patched_key_condition_matches_like_the_original(restored: None) -> None:
-    texts = ("c1", "c2", "DOC#1", "OPEN#1", "")
-    items = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk in texts for sk in texts]
-    values = {":pk": {"S": "c1"}, ":sk": {"S": "DOC#"}}
-
-    def through(expression: str) -> list[bool]:
-        kind = "KeyConditionExpression"
-        return [dynamodb._evaluate_condition(expression, each, values, {}, kind) for each in items]
-
-    expressions = ("pk = :pk", "pk = :pk AND begins_with(sk, :sk)", "pk = :pk AND sk > :sk")
-    before = list(map(through, expressions))
-    mend()
-
-    assert list(map(through, expressions)) == before
-    assert [sum(each) for each in before] == [5, 1, 4]
-    with pytest.raises(ValueError, match="reserved keyword"):
-        dynamodb._evaluate_condition("status = :pk", items[0], values, {}, "KeyConditionExpression")
-
-
 def action_of(operation: str) -> str | None:
     headers = {"x-amz-target": f"AmazonSQS.{operation}"}
     asked: str | None = iam_actions.extract_iam_action("sqs", "POST", "/", headers, b"", {})

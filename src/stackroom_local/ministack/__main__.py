@@ -120,8 +120,6 @@ ASKED = (
     "/_ministack/lambda-layers/",
 )
 _EXPRESSIONS = 1024  # different ones that are kept; all of ours are some fifty
-_ANY_SLOT = "ConditionExpression"  # of a request, where an expression may stand
-_KEY_CONDITION = re.compile(r"(\w+) = (:\w+)(?: AND begins_with\((\w+), (:\w+)\))?")
 _PAUSE = 1.0  # seconds, between looks and if it fails again and again
 
 
@@ -130,17 +128,6 @@ def wildcard(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     """Compile a policy's pattern to match the whole text, however many lines it has."""
     expression = "".join(_ANY.get(each) or re.escape(each) for each in pattern)
     return re.compile(rf"{expression}\Z", re.DOTALL | (re.IGNORECASE if ignore_case else 0))
-
-
-@lru_cache(_EXPRESSIONS)
-def key_condition(expression: str) -> tuple[str | None, ...] | None:
-    """
-    Parse an expression of our own form into names and values; None for others, which ministack
-    parses.
-    """
-    found = _KEY_CONDITION.fullmatch(expression)
-    is_reserved = dynamodb._check_reserved_keyword_usage(dynamodb._tokenize(expression))
-    return None if found is None or is_reserved else found.groups()
 
 
 def mend() -> None:
@@ -185,21 +172,6 @@ def mend() -> None:
     read_tokens = lru_cache(_EXPRESSIONS)(dynamodb._tokenize)
     dynamodb._tokenize = lambda expression: list(read_tokens(expression))
     dynamodb._condition_syntax_error = lru_cache(_EXPRESSIONS)(dynamodb._condition_syntax_error)
-    holds: Callable[..., bool] = dynamodb._evaluate_condition
-
-    def evaluated(
-        expression: str, item: Any, values: Any, names: Any, slot: str = _ANY_SLOT
-    ) -> bool:
-        found = key_condition(expression) if slot == "KeyConditionExpression" else None
-        if found is None:
-            return holds(expression, item, values, names, slot)
-        partition, value, sort, prefix = found
-        if sort is None:
-            return bool(item[partition] == values[value])
-        begins = item[sort]["S"].startswith(values[prefix]["S"])
-        return bool(begins and item[partition] == values[value])
-
-    dynamodb._evaluate_condition = evaluated
 
 
 def fork_functions(up: Path) -> None:
