@@ -47,7 +47,7 @@ class LambdaFunction:
 
 def lambda_client(role_arn: str | None) -> Any:
     """Return a client of Lambda that acts as this role, or as the environment's key."""
-    session = botocore.session.get_session()
+    session: Any = botocore.session.get_session()
     if role_arn is not None:
         key = session.get_credentials()
         fetcher = AssumeRoleCredentialFetcher(session.create_client, key, role_arn)
