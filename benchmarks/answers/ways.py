@@ -22,7 +22,7 @@ from stackroom_evaluation.evaluation import passages_of
 from stackroom_evaluation.judging import Shown
 from stackroom_evaluation.plain_retrieve import PlainRetrieve
 from stackroom_local.gateway.gateway_configuration import GatewayConfiguration
-from stackroom_local.state import REGION, Instance
+from stackroom_local.state import Instance
 
 MOST = 10  # requested passages
 
@@ -40,12 +40,13 @@ Way = Callable[[str], Given]
 
 @contextmanager
 def as_function(instance: Instance) -> Iterator[None]:
-    """Provide the environment of the retrieve function: tables, bucket and role."""
+    """Provide the environment of the retrieve function, with the instance's key for its role."""
     written = (instance.state_dir / "gateway.json").read_bytes()
     targets = GatewayConfiguration.model_validate_json(written).targets
     [function] = [each.function for each in targets if SEARCH.startswith(f"{each.name}___")]
-    region = {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
-    with patch.dict(os.environ, {**function.environment, **region}):
+    deployed = instance.client("lambda").get_function_configuration(FunctionName=function)
+    variables = deployed["Environment"]["Variables"]
+    with patch.dict(os.environ, {**instance.environment(), **variables}):
         yield
 
 
