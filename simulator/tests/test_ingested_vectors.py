@@ -98,32 +98,6 @@ def test_ingested_passage_is_found_with_metadata_until_replaced_or_deleted(
     assert world.s3vectors.list_vectors(indexArn=here.index)["vectors"] == []
 
 
-@holds("vector.source-uri")
-def test_custom_document_can_omit_source_uri_by_assumption(
-    world_at: Callable[..., World],
-) -> None:
-    assumed = Assumptions(custom_documents_tell=CustomTells.WITHOUT_URI)
-    world = world_at(100, patient=True, assumptions=assumed)
-    here = base(world)
-    here.ingest("otters", "Otters hold hands while they sleep.", owner="alice")
-    [found] = eventually(lambda: here.found("otter hands"))
-    listed = world.s3vectors.list_vectors(indexArn=here.index, returnMetadata=True)
-    [retrieved] = world.search(here.knowledge_base, "otters")
-    by_key = {"equals": {"key": SOURCE, "value": "otters"}}
-    sought = world.search(here.knowledge_base, "otters", by_key)
-    queried = here.found("otters", filter={SOURCE: "otters"})
-    uri = world.put("weasels.txt", "Weasels sleep alone.")
-    world.sync(here.knowledge_base, world.data_source(here.knowledge_base))
-    crawled = eventually(lambda: here.sources("weasels"))
-
-    shown = [found["metadata"], listed["vectors"][0]["metadata"], retrieved["metadata"]]
-    assert [SOURCE in each for each in shown] == [False] * 3
-    assert [each["x-amz-bedrock-kb-data-source-id"] for each in shown] == [here.source] * 3
-    assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
-    assert (sought, queried) == ([], [])
-    assert crawled == [uri]
-
-
 @holds("retrieve.custom-location")
 @pytest.mark.parametrize("tells", CustomTells)
 def test_custom_document_with_content_in_s3_is_located_as_assumed(
@@ -157,22 +131,6 @@ def test_custom_document_with_content_in_s3_is_located_as_assumed(
     assert world.search(here.knowledge_base, "otters") == []
 
 
-@holds("retrieve.custom-location")
-def test_custom_document_with_inline_content_is_located_by_its_id(
-    world_at: Callable[..., World],
-) -> None:
-    assumed = Assumptions(custom_documents_tell=CustomTells.LOCATION)
-    world = world_at(100, patient=True, assumptions=assumed)
-    here = base(world)
-    here.ingest("otters", "Otters hold hands.")
-
-    [found] = eventually(lambda: here.found("otter hands"))
-    [retrieved] = world.search(here.knowledge_base, "otters")
-
-    assert retrieved["location"]["customDocumentLocation"] == {"id": "otters"}
-    assert found["metadata"][SOURCE] == "otters"
-
-
 @holds("retrieve.put")
 def test_retrieve_finds_only_vectors_with_bedrocks_own_keys(world: World) -> None:
     here = base(world)
@@ -190,21 +148,3 @@ def test_retrieve_finds_only_vectors_with_bedrocks_own_keys(world: World) -> Non
     assert found["metadata"]["owner"] == "alice"
     assert len(world.search(here.knowledge_base, "otters", alices)) == 1
     assert len(world.query(here.index, texts={TEXT: "otters"})) == 2
-
-
-def test_changed_sidecar_updates_text_search(world: World) -> None:
-    index = world.index(searched={"title": "en"})
-    knowledge_base = world.knowledge_base(index)
-    source = world.data_source(knowledge_base)
-    world.put("otters.txt", "Otters hold hands.", {"title": "Swimming mammals"})
-    world.sync(knowledge_base, source)
-    eventually(lambda: world.query(index, texts={"title": "mammal"}))
-    world.put("otters.txt.metadata.json", json.dumps({"metadataAttributes": {"title": "Sleep"}}))
-    world.sync(knowledge_base, source)
-
-    [found] = eventually(
-        lambda: world.query(index, texts={"title": "sleeping"}, returnMetadata=True)
-    )
-
-    assert found["metadata"]["title"] == "Sleep"
-    assert world.query(index, texts={"title": "mammal"}) == []

@@ -1,7 +1,6 @@
 """Ingestion jobs: their life cycle, limits, and effects on documents."""
 
 from collections.abc import Callable
-from typing import Any
 
 from bedrock_kb_simulator.service_errors import Unindexable
 from bedrock_kb_simulator.synchronisation import Tally
@@ -145,23 +144,6 @@ def test_stopped_job_restores_unprocessed_documents(
     assert refused(world.agent.stop_ingestion_job, **key)["Code"] == "ConflictException"
 
 
-@holds("job.incremental")
-def test_sync_rereads_csv_on_sidecar_change_and_retries_failed_documents(
-    world: World,
-) -> None:
-    knowledge_base, source = world.pair()
-    world.put("empty.txt", b"")
-    for kind in ("cities", "towns"):
-        world.put("table.csv", "city,mayor\nBremen,Bovenschulte\n", {"kind": kind})
-        world.put("plain.txt", "Bremen has a harbour.", {"kind": kind})
-        statistics = world.sync(knowledge_base, source)["statistics"]
-
-    assert statistics["numberOfModifiedDocumentsIndexed"] == 1
-    assert statistics["numberOfMetadataDocumentsModified"] == 2
-    assert statistics["numberOfDocumentsFailed"] == 1
-    assert statistics["numberOfDocumentsSkipped"] == 0
-
-
 @holds("job.failure-reasons")
 def test_job_keeps_2048_failure_reasons() -> None:
     tally = Tally()
@@ -172,20 +154,3 @@ def test_job_keeps_2048_failure_reasons() -> None:
 
     assert len(tally.failure_reasons()) == 2048
     assert tally.statistics()["numberOfDocumentsFailed"] == 2049
-
-
-def test_jobs_are_listed_newest_first_or_as_requested(world: World) -> None:
-    pair = world.pair()
-    first, second = (world.sync(*pair)["ingestionJobId"] for _ in range(2))
-
-    def listed(**more: Any) -> list[str]:
-        jobs = world.agent.list_ingestion_jobs(**at(*pair), **more)["ingestionJobSummaries"]
-        return [job["ingestionJobId"] for job in jobs]
-
-    def of(status: str) -> list[dict[str, Any]]:
-        return [{"attribute": "STATUS", "operator": "EQ", "values": [status]}]
-
-    assert listed() == listed(filters=of("COMPLETE")) == [second, first]
-    assert listed(sortBy={"attribute": "STARTED_AT", "order": "ASCENDING"}) == [first, second]
-    assert listed(filters=of("STOPPED")) == []
-    assert listed(maxResults=1) == [second]

@@ -112,19 +112,6 @@ def test_account_limits_knowledge_bases_to_100_and_lists_them_in_pages(
     assert listed == made
 
 
-def test_model_may_have_256_dimensions_as_its_index(world: World) -> None:
-    request = knowledge_base_request(world.index(dimension=256))
-    dimensions = {"bedrockEmbeddingModelConfiguration": {"dimensions": 256}}
-    configuration = request["knowledgeBaseConfiguration"]["vectorKnowledgeBaseConfiguration"]
-    configuration["embeddingModelConfiguration"] = dimensions
-    made = world.agent.create_knowledge_base(**request)["knowledgeBase"]["knowledgeBaseId"]
-    world.put("bees.txt", "Bees make honey.")
-
-    world.sync(made, world.data_source(made))
-
-    assert eventually(lambda: world.found_keys(made, "honey")) == {"bees.txt"}
-
-
 @holds("data-source.name-taken", "data-source.per-knowledge-base")
 def test_knowledge_base_has_at_most_five_data_sources_of_unique_names(world: World) -> None:
     knowledge_base, other = world.knowledge_base(), world.knowledge_base()
@@ -140,23 +127,6 @@ def test_knowledge_base_has_at_most_five_data_sources_of_unique_names(world: Wor
     assert taken["Code"] == "ConflictException"
     assert sixth["Code"] == "ServiceQuotaExceededException"
     assert world.data_source(other, name="ds-catalog")
-
-
-@holds("request.client-token")
-def test_repeated_client_token_creates_one_data_source_for_ten_minutes(
-    world_at: Callable[..., World],
-) -> None:
-    world = world_at(2_000, patient=True)
-    knowledge_base = world.knowledge_base()
-
-    first, second = (world.data_source(knowledge_base, clientToken="t" * 33) for _ in range(2))
-    third = eventually(
-        lambda: (made := world.data_source(knowledge_base, clientToken="t" * 33)) != first and made
-    )
-
-    assert second == first
-    listed = world.agent.list_data_sources(knowledgeBaseId=knowledge_base)["dataSourceSummaries"]
-    assert {source["dataSourceId"] for source in listed} == {first, third}
 
 
 @holds("data-source.chunking-immutable", "data-source.replaced")

@@ -99,14 +99,6 @@ def test_limit_of_the_api_model_is_enforced(
     assert place.partition(".")[0] in caught.value.message
 
 
-@holds("request.model")
-def test_members_required_by_the_api_model_are_required() -> None:
-    nameless = {name: value for name, value in REQUESTS[SOURCE].items() if name != "name"}
-
-    with pytest.raises(ServiceError, match="Member must not be null"):
-        validate(_shape(SOURCE), nameless)
-
-
 @holds("rate.[A-Z]*", "rate.exceeded")
 @pytest.mark.parametrize(("operation", "rate"), RATES.items())
 def test_operation_has_its_rate_and_a_burst_of_one_second(operation: str, rate: float) -> None:

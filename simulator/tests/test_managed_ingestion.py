@@ -119,13 +119,3 @@ def test_managed_knowledge_base_runs_one_job_per_data_source(
     assert {world.job(job)["status"] for job in jobs} <= {"STARTING", "IN_PROGRESS"}
     assert "at least one running ingestion job" in held
     assert "can't exceed (10)" in eleventh
-
-
-@holds("managed.parsing")
-def test_pictures_in_a_managed_knowledge_base_are_documents(world: World) -> None:
-    knowledge_base, source = pair(world)
-    world.put("a.png", b"no picture at all")
-
-    world.sync(knowledge_base, source)
-
-    assert world.statuses(knowledge_base, source) == {"a.png": "FAILED"}

@@ -146,25 +146,6 @@ def test_connector_parameters_are_checked_one_after_the_other(
     assert message in invalid(world.agent.create_data_source, **request)
 
 
-@holds("managed.connector-connection", "managed.source-creation", "managed.source-status")
-def test_a_connector_without_a_bucket_is_accepted_and_fails_later(world: World, home: str) -> None:
-    parameters = {"type": "S3", "version": "1", "connectionConfiguration": {}}
-    made = world.agent.create_data_source(**source_request(home, parameters))["dataSource"]
-    source = made["dataSourceId"]
-
-    failed = eventually(
-        lambda: (found := described(world, home, source))["status"] == "FAILED" and found
-    )
-    error = refused(world.agent.start_ingestion_job, knowledgeBaseId=home, dataSourceId=source)
-
-    assert made["status"] == "CREATING"
-    assert "bucketName" in failed["failureReasons"][0]
-    assert "Member must not be null" in failed["failureReasons"][0]
-    assert error["Message"] == (
-        "You cannot start an ingestion job on a data source with status FAILED."
-    )
-
-
 @holds("managed.source-creation", "managed.source-status", "managed.connector-echo")
 def test_managed_data_source_refuses_documents_until_available(world: World, home: str) -> None:
     request = source_request(home, s3(world, "a/", "b/"))

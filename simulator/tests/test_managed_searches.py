@@ -84,19 +84,6 @@ def test_filter_matches_as_on_aws(
     assert set(places(results)) == {f"{prefix}{name}.txt" for name in found}
 
 
-@holds("managed.filter-operator", "managed.filter-range")
-def test_unsupported_filter_is_refused(cities: Cities) -> None:
-    starts, other = _is("startsWith", "year", "2"), _is("equals", "a", "b")
-    cases = [
-        (starts, "STARTS_WITH operation type is not supported for managed"),
-        ({"andAll": [starts, other]}, "STARTS_WITH"),
-        (_is("greaterThan", "opened", "in spring"), "a type that the operator does not accept"),
-    ]
-
-    for condition, said in cases:
-        assert said in cities.refusal(filter=condition)
-
-
 @holds("managed.filter-keys", "managed.document-id")
 def test_passage_has_its_source_and_can_be_filtered_by_it(cities: Cities) -> None:
     uri = f"s3://{cities.world.bucket}/rome.txt"

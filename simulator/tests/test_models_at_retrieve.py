@@ -105,25 +105,6 @@ def selected(**chosen: list[str]) -> dict[str, Any]:
     return {"selectionMode": "SELECTIVE", "selectiveModeConfiguration": fields}
 
 
-@holds("retrieve.reranking")
-@pytest.mark.parametrize(
-    ("metadata", "best"),
-    [
-        (None, "pump.txt"),
-        (ALL, "roof.txt"),
-        (selected(fieldsToInclude=["note"]), "roof.txt"),
-        (selected(fieldsToExclude=["note"]), "pump.txt"),
-    ],
-)
-def test_reranking_reads_the_selected_attributes(
-    ask: Ask, metadata: dict[str, Any] | None, best: str
-) -> None:
-    chosen: dict[str, Any] = {"metadataConfiguration": metadata} if metadata else {}
-    question = "How often is the pump greased? By the note, not by the text"
-
-    assert keys(ask(question, rerankingConfiguration=reranking(**chosen)))[0] == best
-
-
 ONE, BOTH = selected(fieldsToInclude=["a"]), selected(fieldsToInclude=["a"], fieldsToExclude=["b"])
 
 
@@ -144,13 +125,3 @@ def test_invalid_reranking_is_refused(
     ask: Ask, configuration: dict[str, Any], message: str
 ) -> None:
     assert message in invalid(ask, question="pump", rerankingConfiguration=configuration)
-
-
-@holds("request.not-simulated")
-def test_implicit_filter_is_refused(ask: Ask) -> None:
-    city = {"key": "city", "type": "STRING", "description": "Where it is, such as `Rome`."}
-    implicit = {"modelArn": HAIKU, "metadataAttributes": [city]}
-
-    message = invalid(ask, question="pump", implicitFilterConfiguration=implicit)
-
-    assert "does not offer implicit filters" in message

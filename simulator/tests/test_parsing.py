@@ -1,14 +1,9 @@
 """parsingConfiguration: pages and files that are images become searchable by OCR."""
 
-import os
-import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
-import psutil
 import pytest
 
 from bedrock_kb_simulator.parser_process import _ocr_pages
@@ -17,13 +12,10 @@ from bedrock_kb_simulator.service_errors import Unindexable
 from simulator.tests import files
 from simulator.tests.holding import holds
 from simulator.tests.world import (
-    CUSTOM,
     HAIKU,
     World,
-    at,
     data_source_request,
     eventually,
-    inline,
     invalid,
 )
 
@@ -111,27 +103,6 @@ def test_image_is_a_document_where_images_are_parsed(world: World) -> None:
     assert eventually(lambda: world.found_keys(knowledge_base, "saffron") == seen)
 
 
-@holds("parse.images")
-def test_inline_image_is_a_document_where_images_are_parsed(world: World) -> None:
-    knowledge_base = world.knowledge_base()
-    custom: dict[str, Any] = {"dataSourceConfiguration": CUSTOM}
-    blind = world.data_source(knowledge_base, **custom)
-    seeing = world.data_source(knowledge_base, vectorIngestionConfiguration=BY_MODEL, **custom)
-    picture = {"mimeType": "image/png", "data": files.photograph(NIMBUS)}
-    document = inline("photo", "")
-    document["content"]["custom"]["inlineContent"] = {"type": "BYTE", "byteContent": picture}
-    del document["metadata"]
-
-    def reads(key: dict[str, str], status: str) -> bool:
-        [only] = world.agent.list_knowledge_base_documents(**key)["documentDetails"]
-        return bool(only["status"] == status)
-
-    for source, end in ((blind, "IGNORED"), (seeing, "INDEXED")):
-        key = at(knowledge_base, source)
-        world.agent.ingest_knowledge_base_documents(**key, documents=[document])
-        eventually(partial(reads, key, end))
-
-
 @holds("parse.fallback")
 def test_document_that_ocr_fails_on_is_read_as_text(
     world: World, monkeypatch: pytest.MonkeyPatch
@@ -180,16 +151,6 @@ def test_invalid_parsing_configuration_is_refused_with_the_reason(
     assert problem in invalid(world.agent.create_data_source, **given)
 
 
-def test_pages_with_little_text_none_or_columns_are_read(
-    parser: ChildParser,
-) -> None:
-    pages = ("Crates", "4812", "\n" * 40 + "Page 1 of 2", "", f"Crates{' ' * 60}4812\nBarrels")
-
-    read = parser.page_texts(files.scanned_pdf(*pages), "scan.pdf")
-
-    assert read == ("Crates", "4812", "Page 1 of 2", "", "Crates 4812\nBarrels")
-
-
 def test_page_that_exceeds_time_limit_is_unindexable() -> None:
     parser = ChildParser(seconds=0.05)
     try:
@@ -197,32 +158,3 @@ def test_page_that_exceeds_time_limit_is_unindexable() -> None:
             parser.page_texts(files.scanned_pdf(NIMBUS), "scan.pdf")
     finally:
         parser.close()
-
-
-def test_killed_child_is_replaced(parser: ChildParser) -> None:
-    scan = files.scanned_pdf(NIMBUS)
-    before = set(psutil.Process().children())
-    parser.page_texts(scan, "scan.pdf")
-    (child,) = set(psutil.Process().children()) - before
-
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait(60)  # until the last of its threads is gone
-
-    assert parser.page_texts(scan, "scan.pdf") == (NIMBUS,)
-
-
-def test_close_ends_a_running_child_and_later_reads_return_none() -> None:
-    parser = ChildParser()
-    children = psutil.Process().children
-    before = set(children())
-
-    with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(parser.page_texts, files.scanned_pdf(*[NIMBUS] * 40), "scan.pdf")
-        eventually(lambda: set(children()) - before)
-        parser.close()
-        error = reading.exception(timeout=5)
-
-    assert isinstance(error, Unindexable)
-    with pytest.raises(Unindexable):
-        parser.page_texts(files.scanned_pdf(NIMBUS), "scan.pdf")
-    assert set(children()) == before

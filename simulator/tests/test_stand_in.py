@@ -1,12 +1,11 @@
 """The stand-in for a model: it searches by a tool and extracts its answer."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from simulator.tests.conversation import answer_text, offered, request, results, turn, user, uses
 from simulator.tests.conversation import tool as tool_of
-from simulator.tests.world import World, refused
+from simulator.tests.world import World
 
 QUESTION = "How often is the pump greased?"
 FAR = "Knowledge base 'Novels' has no document yet."
@@ -24,19 +23,6 @@ The same stands in copy.pdf.
 
 3. menu.md, 99cc in cat-1a, score 0.10
 > On Fridays there is fish with potatoes for lunch."""
-GATEWAY = {
-    "success": True,
-    "results": [
-        {
-            "content": "Pumps stand in the cellar. The pump is greased every 200 hours.",
-            "source": {"document_id": "0f1e", "filename": "manual.pdf", "page": 3},
-        },
-        {
-            "content": "Old pumps are greased once a week by the crew.",
-            "source": {"document_id": "77aa", "filename": None, "page": None},
-        },
-    ],
-}
 
 
 def answer_after_search(world: World, *content: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -86,23 +72,6 @@ def test_answer_is_extracted_from_all_results_and_cites_them(world: World) -> No
     )
 
 
-def test_results_of_a_gateway_and_of_bedrock_are_read(world: World) -> None:
-    location = {"type": "S3", "s3Location": {"uri": "s3://docs/manual.pdf"}}
-    text = {"text": "The pump is greased every 200 hours."}
-    found = {"retrievalResults": [{"content": text, "location": location}]}
-
-    as_json, as_text = (
-        answer_text(answer_after_search(world, block))
-        for block in ({"json": GATEWAY}, {"text": json.dumps(GATEWAY)})
-    )
-    of_bedrock = answer_text(answer_after_search(world, {"json": found}))
-
-    assert as_json == as_text
-    assert "The pump is greased every 200 hours. [manual.pdf (page 3)]" in as_json
-    assert "Old pumps are greased once a week by the crew. [77aa]" in as_json
-    assert of_bedrock.endswith("every 200 hours. [s3://docs/manual.pdf]")
-
-
 def test_stand_in_gives_no_answer_without_results(world: World) -> None:
     for found, expected in (
         ({"json": {"success": True, "results": []}}, "nothing was found."),
@@ -112,42 +81,3 @@ def test_stand_in_gives_no_answer_without_results(world: World) -> None:
         ({"text": FAR}, "nothing that was found answers the question."),
     ):
         assert answer_text(answer_after_search(world, found)).endswith(expected)
-
-
-def test_required_search_is_made_and_other_required_tool_refused(world: World) -> None:
-    demanded = answer_after_search(world, {"text": "200 hours."}, choice={"any": {}})
-
-    tools = offered(
-        tool_of(), tool_of("list", {"type": "object"}), choice={"tool": {"name": "list"}}
-    )
-    error = refused(world.bedrock_runtime.converse, **request(toolConfig=tools))
-
-    assert demanded["stopReason"] == "tool_use"
-    assert "uses of tools but searches by toolChoice" in error["Message"]
-
-
-def spanning(text: str, first: int, last: int) -> dict[str, Any]:
-    """Return a search result that spans these pages."""
-    source = {"filename": "manual.pdf", "page": first, "page_first": first, "page_last": last}
-    return {"content": text, "source": source}
-
-
-def test_overlapping_passages_are_quoted_once_with_narrowest_citation(
-    world: World,
-) -> None:
-    found = [
-        spanning("Pumps stand in the cellar. The pump is greased every 200 hours.", 3, 4),
-        spanning("The pump is greased every 200 hours. On Fridays there is fish.", 4, 4),
-        spanning("greased every 200 hours. On Fridays there is fish.", 4, 5),
-    ]
-
-    answers = [
-        answer_text(answer_after_search(world, {"json": {"results": each}}))
-        for each in (found, found[::-1])
-    ]
-    alone = answer_text(answer_after_search(world, {"json": {"results": found[:1]}}))
-
-    for answer in answers:
-        assert answer.count("every 200 hours") == 1
-        assert "The pump is greased every 200 hours. [manual.pdf (page 4)]" in answer
-    assert "The pump is greased every 200 hours. [manual.pdf (pages 3 to 4)]" in alone

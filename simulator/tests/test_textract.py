@@ -1,9 +1,7 @@
 """Textract's DetectDocumentText: lines and words of a page."""
 
 import io
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -138,16 +136,3 @@ def test_injected_fault_has_textracts_own_error(world: World, kind: str, code: s
 def refused_document(world: World, body: bytes) -> dict[str, str]:
     call = client("textract", world.endpoint).detect_document_text
     return refused(call, Document={"Bytes": body})
-
-
-def test_pictures_that_wait_for_ocr_keep_no_other_call_waiting(world: World) -> None:
-    page = picture((NIMBUS, 32), (NIMBUS, 32))
-    agent = client("bedrock-agent", world.endpoint)
-
-    with ThreadPoolExecutor(10) as clients:
-        reads = [clients.submit(detected, world, page) for _ in range(10)]
-        time.sleep(0.5)
-        agent.list_knowledge_bases()
-        read = sum(each.done() for each in reads)
-
-    assert read < 4

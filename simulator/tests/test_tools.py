@@ -9,8 +9,6 @@ from simulator.tests.conversation import (
     ASKS,
     IMAGE,
     USE,
-    answer_text,
-    assistant,
     offered,
     request,
     results,
@@ -72,37 +70,6 @@ def test_invalid_tool_configuration_is_refused(
     world: World, given: Mapping[str, Any], message: str
 ) -> None:
     assert message in invalid(world.bedrock_runtime.converse, **request(**given))
-
-
-@holds("tools.results-missing")
-def test_assistant_turn_may_follow_tool_results(world: World) -> None:
-    messages = [ASKS, uses("a", "b"), results("b", "a"), assistant("Hm."), user("Hills?")]
-
-    answer = world.bedrock_runtime.converse(
-        **request(messages=messages, toolConfig=offered(tool("list", schema={"type": "object"})))
-    )
-
-    assert answer["stopReason"] == "end_turn"
-
-
-@holds("converse.guardrail")
-def test_guardrail_ignores_tool_uses_and_results(world: World) -> None:
-    named = {"guardrailIdentifier": world.guardrail(words=["pigeons"]), "guardrailVersion": "DRAFT"}
-    given: dict[str, Any] = {"toolConfig": offered(tool()), "guardrailConfig": named}
-    found = results("a", content=[{"text": "Pigeons like hills."}])
-    messages = [
-        user("What do birds like?"),
-        uses("a", given={"query": "pigeons"}),
-        found,
-    ]
-    converse = world.bedrock_runtime.converse
-
-    first = converse(**request(messages=messages[:1], **given))
-    last = converse(**request(messages=messages, **given))
-
-    assert first["stopReason"] == "tool_use"
-    assert last["stopReason"] == "guardrail_intervened"
-    assert answer_text(last) == "That answer is not for you."
 
 
 @holds("converse.cache")

@@ -63,12 +63,8 @@ def is_denied(store: Store, key: str, operation: str, statement: dict[str, Any])
         (denial(), {*KEYS}),
         (denial(Condition=OTHERS), {"AKIAOFTHECLERK"}),
         (denial(Condition={"ArnLike": {"aws:principalarn": READER}}), {"ASIAOFTHEREADER"}),
-        (denial(Condition={"ArnLike": {"aws:PrincipalArn": "*:assumed-role/*"}}), set()),
         (denial(Principal={"AWS": [CLERK]}), {"AKIAOFTHECLERK"}),
-        (denial(Resource=f"{ARNS.vector_bucket('vectors')}/index/*"), {*KEYS}),
         (denial(Resource=ARNS.vector_bucket("vectors")), set()),
-        (denial(Action=["s3vectors:PutVectors"]), set()),
-        (denial(Condition={"Bool": {"aws:SecureTransport": "false"}}), set()),
         ({**denial(), "Effect": "Allow"}, set()),
     ],
 )

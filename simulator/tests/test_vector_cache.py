@@ -3,10 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from bedrock_kb_simulator.embedder import WIDTH, Vector, normalise
-from bedrock_kb_simulator.embedding_models import KEPT_VECTORS, embedder_of
 from bedrock_kb_simulator.vector_cache import VectorCache
 
 
@@ -38,15 +36,3 @@ def test_text_is_embedded_once_for_all_processes_by_kind_and_model(tmp_path: Pat
     assert np.array_equal(kept.embed_question("text"), question)
     assert np.array_equal(question, -passage)
     assert (one.asked, again.asked, other.asked) == (["text", "text"], [], ["text"])
-
-
-def test_vectors_are_cached_in_the_file_that_the_environment_names(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    plain = embedder_of("minilm")
-    monkeypatch.setenv(KEPT_VECTORS, str(tmp_path / "vectors.sqlite"))
-    kept = embedder_of("minilm")
-
-    assert np.array_equal(kept.embed("leave"), plain.embed("leave"))
-    assert kept.model == plain.model
-    assert (tmp_path / "vectors.sqlite").exists()

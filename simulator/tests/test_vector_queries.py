@@ -57,18 +57,6 @@ def test_query_by_vector_returns_the_nearest_with_requested_members(
     assert "scores" not in told[0]
 
 
-def test_euclidean_index_uses_the_vectors_lengths(world: World) -> None:
-    arn = world.index(dimension=2, metric="euclidean")
-    world.put_vector(arn, "near", [1, 1])
-    world.put_vector(arn, "far", [30, 40])
-    world.put_vector(arn, "nought", [0, 0])
-
-    found = world.query(arn, vector=[0, 0], returnDistance=True)
-
-    assert keys(found) == ["nought", "near", "far"]
-    assert [vector["distance"] for vector in found] == pytest.approx([0, 2**0.5, 50])
-
-
 @holds("query.words", "text-search.analyzers")
 def test_query_by_text_finds_any_of_its_words_in_any_form(world: World, index: str) -> None:
     found = world.query(index, texts={"text": "machine for washing?"})
@@ -328,23 +316,6 @@ def test_change_of_text_search_either_adds_or_deletes_keys(world: World) -> None
     assert [each["metadataKey"] for each in searches(world, arn)] == ["text"]
 
 
-@holds("request.not-simulated")
-def test_indexes_are_enhanced_and_classic_mode_is_refused(world: World) -> None:
-    arn = world.index(dimension=1)
-    bucket = {"vectorBucketArn": arn.partition("/index/")[0]}
-    put_default = world.s3vectors.put_vector_bucket_default_index_mode
-
-    put_default(**bucket, defaultIndexMode="ENHANCED")
-    world.s3vectors.update_index_mode(indexArn=arn, indexMode="ENHANCED")
-    refusals = [
-        invalid(put_default, **bucket, defaultIndexMode="CLASSIC"),
-        invalid(world.s3vectors.update_index_mode, indexArn=arn, indexMode="CLASSIC"),
-    ]
-
-    assert world.s3vectors.get_index(indexArn=arn)["index"]["indexMode"] == "ENHANCED"
-    assert all("does not offer vector indexes in the mode CLASSIC" in each for each in refusals)
-
-
 @holds("text-search.values")
 def test_strings_and_lists_of_them_are_searched(world: World) -> None:
     arn = world.index(dimension=1, searched={"text": None})
@@ -359,25 +330,6 @@ def test_strings_and_lists_of_them_are_searched(world: World) -> None:
     assert {vector["key"] for vector in blue} == {"string", "list"}
     assert seven == []
     assert len(by_vector) == 3
-
-
-@holds("text-search.analyzers")
-@pytest.mark.parametrize(
-    ("language", "text", "question"),
-    [
-        ("ja", "東京都の図書館は九時に開きます。", "図書館"),
-        ("fr", "L'imprimante à l'étage", "ÉTAGE"),
-        (None, "Straße nach Ørsted", "straße"),
-    ],
-)
-def test_text_search_finds_words_of_every_language(
-    world: World, language: str | None, text: str, question: str
-) -> None:
-    arn = world.index(dimension=1, searched={"text": language})
-    world.put_vector(arn, "it", [1], text=text)
-    world.put_vector(arn, "other", [1], text="nothing of the kind, 別のもの")
-
-    assert world.query(arn, texts={"text": question}) == [{"key": "it"}]
 
 
 def _scores(found: list[dict[str, Any]]) -> dict[str, float]:

@@ -17,19 +17,6 @@ pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-TEST = """
-import sys
-
-import pytest
-
-def test_it_is_found(bedrock_kb):
-    bedrock_kb.put("soup.txt", "The canteen serves soup.")
-    assert bedrock_kb.sync()["status"] == "COMPLETE"
-    assert len(bedrock_kb.retrieve("soup")) == 1
-    assert "ministack" not in sys.modules
-    with pytest.raises(ImportError):
-        import stackroom
-"""
 
 
 @pytest.fixture(scope="module")
@@ -117,20 +104,3 @@ def test_strands_example_answers_from_the_document(
     answer = printed(python, "with_strands.py", knowledge_base, env={**variables, **exported})
 
     assert "Parking is free on Sundays." in answer
-
-
-def test_pytest_loads_the_fixture_without_stackroom(
-    environment: Path, variables: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "test_of_a_user.py").write_text(TEST)
-
-    run = subprocess.run(
-        [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:valkey"],
-        cwd=tmp_path,
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert run.returncode == 0, run.stdout + run.stderr
