@@ -9,7 +9,7 @@ import pytest
 
 from stackroom_cli.sites.known_deployments import KnownDeployments, write
 from stackroom_cli.sites.site import AwsSite
-from stackroom_cli.sites.site_errors import NotKept, UnknownDeployment
+from stackroom_cli.sites.site_errors import NotKept
 
 
 def test_kept_deployment_is_found_later_and_replaced_by_one_of_its_name(
@@ -36,13 +36,6 @@ def test_deployment_files_are_private_and_forgetting_removes_the_sign_in(
 
     assert modes == [0o600, 0o600]
     assert (deployments.all(), deployments.sign_in_of("prod").exists()) == ([], False)
-
-
-def test_removing_an_unknown_deployment_is_refused_even_if_none_is_saved(
-    deployments: KnownDeployments,
-) -> None:
-    with pytest.raises(UnknownDeployment, match="none has been added yet"):
-        deployments.forget("prod")
 
 
 def test_full_disk_leaves_the_previous_file_in_place(

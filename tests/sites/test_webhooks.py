@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from stackroom.aws.sqs.webhook_queue import SqsWebhookQueue
 from stackroom.catalogs.webhooks import WebhookCall, WebhookType, secret_of
-from stackroom.errors import NotFound, WebhookRefused
+from stackroom.errors import WebhookRefused
 from stackroom_cli import health_checks
 from stackroom_cli import webhook_administration as webhooks
 from stackroom_cli.output import create_output
@@ -80,32 +80,10 @@ def test_added_webhook_is_listed_with_owner_and_its_secret_shown_again(
     assert mine["secret"] not in str(kept)
 
 
-def test_removed_webhook_is_no_longer_listed(site: AwsSite, json_answer: Any) -> None:
-    added = json_answer(webhooks.add, site, PLACE, user=None, types="document")["webhook"]["id"]
-
-    json_answer(webhooks.remove, site, added)
-
-    assert json_answer(webhooks.show, site) == {"webhooks": []}
-    for verb in (webhooks.remove, webhooks.secret):
-        with pytest.raises(NotFound):
-            verb(site, added, output=create_output(True))
-
-
 @pytest.mark.parametrize("url", ["http://hook.example.com/", "https://127.0.0.1/", "https://0/"])
 def test_webhook_address_reserved_for_the_local_mode_is_refused(site: AwsSite, url: str) -> None:
     with pytest.raises(WebhookRefused):
         webhooks.add(site, url, user=None, types="document", output=create_output(True))
-
-
-def test_who_may_not_read_the_key_adds_nothing(site: AwsSite, json_answer: Any) -> None:
-    site.client("secretsmanager").delete_secret(
-        SecretId=f"{site.project}-webhook-key", ForceDeleteWithoutRecovery=True
-    )
-
-    with pytest.raises(Exception, match="ResourceNotFound"):
-        webhooks.add(site, PLACE, user=None, types="document", output=create_output(True))
-
-    assert json_answer(webhooks.show, site) == {"webhooks": []}
 
 
 def test_dead_letters_return_in_their_order_and_group(site: AwsSite, json_answer: Any) -> None:

@@ -52,9 +52,6 @@ SCRIPTS: Mapping[str, Sequence[Reply | TokenReply]] = {
     "waits": says(
         *("waiting", "ready", "busy", "started", "running", "more", "nothing", "released")
     ),
-    "a run that hands over": says("hand_over", "handed_over"),
-    "a run that was superseded": [*says("ready"), *fails("RunSuperseded")],
-    "an outcome that no rule names": says("ready", "of tomorrow", "recorded"),
     "retries": [
         *fails("RecordChanged"),
         *fails("Sandbox.Timedout"),
@@ -81,11 +78,6 @@ SCRIPTS: Mapping[str, Sequence[Reply | TokenReply]] = {
         TokenReply("StoreUnavailable"),
         TokenReply("Odd"),
         *says("recorded"),
-    ],
-    "a queue that can't be entered": [
-        *says("ready", "queued"),
-        *fails("StoreUnavailable"),
-        *fails("RunSuperseded"),
     ],
 }
 
