@@ -114,7 +114,6 @@ CHANGES: Mapping[str, Mapping[str, object]] = {
     "console off": {"console": "off"},
     "pool of 3": {"knowledge_base_pool_size": 3},
     "pool of 12": {"knowledge_base_pool_size": 12},
-    "largest pool": {"knowledge_base_pool_size": 49, "project": "p" * 20},
 }
 
 

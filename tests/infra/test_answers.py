@@ -1,15 +1,10 @@
 """Who may call which model and apply which guardrail, depending on the context."""
 
-from pathlib import Path
-
-import aws_cdk as cdk
 import pytest
 
-from infra.answers import AnswerModel
 from stackroom.app.function_settings import AnswerSettings
-from stackroom.aws.bedrock.answer_prompt import DEFAULT
 from tests.infra.assembly import Assembly, as_list
-from tests.infra.synthesis import NOVA, RIGHT, ROOT, deployment
+from tests.infra.synthesis import NOVA, deployment
 
 NOVA_2 = "amazon.nova-2-lite-v1:0"
 PROFILES = "arn:aws:bedrock:{region}:{account}:inference-profile"
@@ -74,18 +69,6 @@ def test_answering_function_may_invoke_one_model_through_its_profile_only(
     assert settings.answer_model_arn == (profile_arn or next(iter(where)))
 
 
-def test_answer_prompt_of_the_context_reaches_the_function(
-    assembly: Assembly, customised: Assembly
-) -> None:
-    own = (ROOT / "tests" / "infra" / "prompt.txt").read_text("utf-8")
-    for each, prompt in ((assembly, None), (customised, own)):
-        settings = AnswerSettings.from_env(each.variables("catalog-tools"))
-
-        assert settings.answer_prompt == prompt
-        # It has no resource type; answers are generated from what a search found.
-        assert ("bedrock:RetrieveAndGenerate", "*") not in each.granted("catalog-tools")
-
-
 def test_guardrail_is_granted_to_answering_and_searching_functions(
     assembly: Assembly, customised: Assembly
 ) -> None:
@@ -96,18 +79,3 @@ def test_guardrail_is_granted_to_answering_and_searching_functions(
         assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
         assert right in customised.granted(function)
         assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & assembly.variables(function).keys()
-
-
-def prompted(tmp_path: Path, text: str) -> str | None:
-    prompt = tmp_path / "prompt.txt"
-    prompt.write_text(text, "utf-8")
-    app = cdk.App(context={**RIGHT, "answer_prompt_file": str(prompt)})
-    return AnswerModel.from_context(app).prompt
-
-
-def test_default_prompt_is_accepted_and_too_long_one_refused(tmp_path: Path) -> None:
-    long = "ü" * 1000 + " $search_results$ $output_format_instructions$"
-
-    assert prompted(tmp_path, DEFAULT) == DEFAULT
-    with pytest.raises(ValueError, match="2,000 bytes"):
-        prompted(tmp_path, long)

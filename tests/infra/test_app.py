@@ -11,44 +11,21 @@ from stackroom.search import search_arguments
 from stackroom.search.search_arguments import Priority
 from tests.infra.synthesis import RIGHT
 
-CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/" + "0" * 36
-GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
-
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("project", "stack--room"),
-        ("project", "pawshop"),  # with "aws" in it, which Cognito reserves
         ("knowledge_base_pool_size", 101),
-        ("knowledge_base_type", "MANAGED"),
-        ("catalog_data_sources", "S3"),
         ("callback_urls", "http://inspector.example/callback"),
-        ("bundling", "docker"),
         ("rerank_model", "titan"),
-        ("retrieve_least_score", "42"),
         ("retrieve_max_tokens", "٤٠٠٠"),
-        ("retrieve_prioritize_by", "Recency"),
-        ("retrieve_via", "s3-vectors"),
-        ("retrieve_sharing", True),
-        ("redis_url", "localhost:6379"),
         ("redis_url", "rediss://cache.example.com?ssl_cert_reqs=none"),
         ("redis_subnet_ids", "subnet-0123456789abcdef0"),  # without a cache
-        ("redis_security_group_ids", GROUPS),  # one more than a function may have
-        ("search_language", "english"),
-        ("refresh_token_rotation", "yes"),
-        ("mfa", "ON"),
-        ("customer_managed_key", "yes"),
-        ("chunk_tokens", "300"),  # without chunking
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
-        ("ocr", "tesseract"),
-        ("prewarm_minutes", "61"),
-        ("console", True),
         ("console_domain", "console.example.com"),  # without a certificate
-        ("console_certificate_arn", CERTIFICATE),  # without a domain
         ("agent_models", "amazon.nova-lite-v1:0,amazon.nova-lite-v1:0"),
         ("upload_origins", "*"),
-        ("admission_jobs", 0),
         ("answer_model", "nova"),
         ("answer_prompt_file", "cdk.json"),  # which has no placeholders
         ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),
@@ -71,24 +48,15 @@ def test_unknown_setting_is_refused_by_name_and_cdk_context_is_accepted() -> Non
     assert of_cdk == {name: values[name] for name in of_cdk}
 
 
-MANAGED = {"knowledge_base_type": "managed"}
-
-
 @pytest.mark.parametrize(
     ("context", "named"),
     [
         ({"chunking": "fixed", "chunk_tokens": "0"}, "chunk_tokens 0 "),
-        ({"chunking": "semantic", "chunk_overlap": "20"}, "chunk_overlap '20' "),
         ({"chunking": "hierarchical", "chunk_tokens": "1500"}, "chunk_tokens '1500' "),
         ({"chunking": "hierarchical", "retrieve_via": "s3vectors"}, "chunking 'hierarchical' "),
         ({"parsing": "foundation_model"}, "parsing_model None "),
-        ({"chunking": "semantic", **MANAGED}, "chunking 'semantic' "),
-        ({"parsing": "bedrock_data_automation", **MANAGED}, "parsing 'bedrock_data_automation' "),
         ({"parsing": "bedrock_data_automation", "ocr": "textract"}, "ocr 'textract' "),
-        ({"catalog_data_sources": "s3", "ocr": "textract"}, "ocr 'textract' "),
-        ({"ocr": "textract", **MANAGED}, "ocr 'textract' "),
         ({"guardrail_id": "gr123"}, "guardrail_version '' "),
-        ({"guardrail_version": "2"}, "guardrail_id '' "),
     ],
 )
 def test_conflicting_settings_are_refused_by_name(context: dict[str, object], named: str) -> None:

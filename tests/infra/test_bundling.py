@@ -52,9 +52,3 @@ def test_script_starts_by_its_path(script: str) -> None:
     run = subprocess.run(command, cwd=bundling.ROOT, capture_output=True, text=True, check=False)
 
     assert (run.returncode, run.stderr) == (0, "")
-
-
-def test_no_module_shadows_the_standard_library() -> None:
-    modules = {path.stem for path in (bundling.ROOT / "infra").glob("*.py")}
-
-    assert modules & sys.stdlib_module_names == set()

@@ -4,10 +4,9 @@ import json
 
 from infra.console_sign_in import SIGNED_IN
 from stackroom_agents.user_agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
-from stackroom_console.console import ANSWERED_WITHIN, FOR_A_START, OPERATORS
+from stackroom_console.console import ANSWERED_WITHIN, FOR_A_START
 from stackroom_console.openid_provider import CALLBACK
-from tests.infra.assembly import KEPT, Assembly
-from tests.infra.synthesis import CERTIFICATE, DOMAIN, deployment
+from tests.infra.assembly import Assembly
 
 
 def test_console_api_logs_no_secrets_and_outlasts_the_functions_answer(
@@ -39,20 +38,6 @@ def test_console_accepts_tokens_of_both_clients_and_signs_in_with_its_own(
     assert variables["MCP_URL"] == assembly.outputs("gateway")["McpUrl"]
 
 
-def test_session_key_is_generated_and_operators_group_matches_the_app(
-    assembly: Assembly,
-) -> None:
-    secret = assembly.one("console", "AWS::SecretsManager::Secret")
-    group = assembly.one("data", "AWS::Cognito::UserPoolGroup")
-
-    generated = {"PasswordLength": 64, "ExcludePunctuation": True}
-    assert secret.properties["GenerateSecretString"] == generated
-    assert "SecretString" not in secret.properties  # so that it is written nowhere
-    assert assembly.variables("console")["CONSOLE_KEY_ARN"].endswith(secret.logical_id)
-    assert group.properties["GroupName"] == OPERATORS
-    assert group.raw["DeletionPolicy"] == KEPT
-
-
 def test_agents_are_offered_the_models_that_their_runner_may_invoke(
     assembly: Assembly, customised: Assembly
 ) -> None:
@@ -63,22 +48,6 @@ def test_agents_are_offered_the_models_that_their_runner_may_invoke(
     assert {f"inference-profile/{models[0]}", f"foundation-model/{models[1]}"} <= invoked
     by_default = json.loads(assembly.variables("console")["AGENT_MODELS"])
     assert by_default == ["global.amazon.nova-2-lite-v1:0"]
-
-
-def test_custom_domain_disables_the_default_endpoint(customised: Assembly) -> None:
-    api = customised.one("data", "AWS::ApiGatewayV2::Api").properties
-    domain = customised.one("console", "AWS::ApiGatewayV2::DomainName").properties
-    client = customised.one("console", "AWS::Cognito::UserPoolClient").properties
-
-    assert api["DisableExecuteApiEndpoint"] is True
-    assert domain["DomainName"] == DOMAIN
-    [configuration] = domain["DomainNameConfigurations"]
-    assert configuration["CertificateArn"] == CERTIFICATE
-    assert configuration["SecurityPolicy"] == "TLS_1_2"
-    assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
-    assert customised.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
-    assert set(customised.outputs("console")) == {"ConsoleDomainTarget"}
-    assert customised.outputs("data")["ConsoleUrl"] == f"https://{DOMAIN}/"
 
 
 def test_agent_run_is_redelivered_only_after_its_timeout(
@@ -94,23 +63,6 @@ def test_agent_run_is_redelivered_only_after_its_timeout(
     assert (mapping["BatchSize"], mapping["MaximumBatchingWindowInSeconds"]) == (1, 0)
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": 10}
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-
-
-def test_deployment_without_console_has_no_console_resources(assembly: Assembly) -> None:
-    without = deployment("hierarchical")
-
-    assert without.stacks == assembly.stacks - {"console"}
-    operations = json.dumps(without.template("operations"))
-    assert "Console" not in operations
-    assert "AgentRuns" not in operations
-    policy = without.one("data", "AWS::S3::BucketPolicy").properties["PolicyDocument"]
-    assert "stackroom-console" not in json.dumps(policy)
-    assert "CorsConfiguration" not in without.one("data", "AWS::S3::Bucket").properties
-    # What an older console's stack still imports stays, with its endpoint disabled.
-    api = without.one("data", "AWS::ApiGatewayV2::Api")
-    assert api.properties["DisableExecuteApiEndpoint"] is True
-    exported = [each["Value"] for each in without.template("data")["Outputs"].values()]
-    assert {"Ref": api.logical_id} in exported
 
 
 def _address(assembly: Assembly) -> str:

@@ -1,14 +1,11 @@
 """Every setting of a context deploys: synthesised with cdk-nag, by the rules of CloudFormation."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from tests.infra.assembly import Assembly
 from tests.infra.opensearch import cached_assembly
 from tests.infra.rules import rule_violations, unknown_values
 from tests.infra.synthesis import CONTEXTS, ROOT, deployment
@@ -48,27 +45,12 @@ def test_opensearch_stack_breaks_no_rule() -> None:
     assert (rule_violations(assembly), unknown_values(assembly)) == ([], [])
 
 
-def test_app_script_writes_the_same_templates_as_pytest(assembly: Assembly, tmp_path: Path) -> None:
-    command = [sys.executable, "infra/app.py", "--outdir", str(tmp_path)]
-
-    # Proxies that lead nowhere: the script needs neither network nor credentials.
-    nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **nowhere}, check=True, timeout=600)
-
-    written = {path.name: path.read_text("utf-8") for path in tmp_path.glob("*.template.json")}
-    assert written == {path.name: path.read_text("utf-8") for path in assembly.files}
-
-
-@pytest.mark.parametrize(
-    ("setting", "reason"),
-    [("nosuch=1", "context 'nosuch' is no setting"), ("console", "-c console has no value")],
-)
-def test_app_script_refuses_an_unknown_or_empty_setting(setting: str, reason: str) -> None:
-    command = [sys.executable, "infra/app.py", "-c", "project=docs", "-c", setting]
+def test_app_script_refuses_an_unknown_setting() -> None:
+    command = [sys.executable, "infra/app.py", "-c", "project=docs", "-c", "nosuch=1"]
 
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
 
     assert done.returncode == 1
-    assert reason in done.stderr
+    assert "context 'nosuch' is no setting" in done.stderr

@@ -116,8 +116,3 @@ def test_roles_may_use_the_key_for_the_resources_they_may_use(encrypted: Assembl
         with_key += bool(required)
 
     assert with_key > 10
-
-
-def test_deployment_without_the_setting_has_no_key(assembly: Assembly) -> None:
-    assert list(every(assembly, "AWS::KMS::Key", "AWS::KMS::Alias")) == []
-    assert "kms:" not in json.dumps([statements for _, statements in rights(assembly)])

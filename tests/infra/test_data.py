@@ -3,9 +3,8 @@
 import pytest
 
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, OVER
-from stackroom.aws.dynamodb.document_names import NAME_INDEX
 from tests.infra.assembly import KEPT, Assembly
-from tests.infra.synthesis import DOMAIN, deployment
+from tests.infra.synthesis import DOMAIN
 
 
 def test_foreign_encryption_keys_and_unencrypted_transport_are_refused(
@@ -46,21 +45,6 @@ def test_browser_uploads_are_allowed_from_the_console_and_named_origins(
     assert custom["AllowedOrigins"] == [f"https://{DOMAIN}", "https://app.example.com"]
 
 
-def test_name_index_projects_nothing_that_changes_during_ingestion(
-    assembly: Assembly,
-) -> None:
-    """Each write of a projected attribute also costs a write of the index."""
-    table = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
-
-    [_by_user, by_name] = table["GlobalSecondaryIndexes"]
-
-    assert by_name["IndexName"] == NAME_INDEX
-    keys = [each["AttributeName"] for each in by_name["KeySchema"]]
-    assert keys == ["catalog_id", "filename"]
-    assert by_name["Projection"]["ProjectionType"] == "INCLUDE"
-    assert set(by_name["Projection"]["NonKeyAttributes"]) == {"size", "uploaded_at", "gaps"}
-
-
 def test_local_indexes_of_documents_project_keys_only(assembly: Assembly) -> None:
     table = assembly.one("data", "AWS::DynamoDB::GlobalTable", "Catalogs").properties
 
@@ -89,21 +73,6 @@ def test_resources_with_data_are_retained_when_their_stack_is_deleted(
     assert kinds <= {"AWS::S3::BucketPolicy", "AWS::IAM::ManagedPolicy", api}
 
 
-def test_user_pool_is_created_last_and_tables_are_not_yet_protected(
-    assembly: Assembly, customised: Assembly
-) -> None:
-    for made in (assembly, customised):  # the second one has backups
-        pool = made.one("data", "AWS::Cognito::UserPool")
-        in_it = "AWS::Cognito::UserPoolGroup"
-
-        others = {each.logical_id for each in made.all("data") if each.type != in_it}
-
-        assert set(pool.raw["DependsOn"]) == others - {pool.logical_id}
-        for table in made.all("data", "AWS::DynamoDB::GlobalTable"):
-            # `make deploy` protects them at its end.
-            assert "DeletionProtectionEnabled" not in table.properties["Replicas"][0]
-
-
 def test_backups_cover_documents_and_records_and_outlive_the_stack(
     assembly: Assembly, customised: Assembly
 ) -> None:
@@ -121,30 +90,3 @@ def test_backups_cover_documents_and_records_and_outlive_the_stack(
         "table/docs-kb-control",
     ]
     assert assembly.all("data", "AWS::Backup::BackupVault") == []
-
-
-def test_second_factor_and_threat_protection_follow_the_context(
-    assembly: Assembly, customised: Assembly
-) -> None:
-    made = (assembly, deployment("hierarchical"), customised)
-    off, optional, required = (
-        each.one("data", "AWS::Cognito::UserPool").properties for each in made
-    )
-
-    assert off["MfaConfiguration"] == "OFF"
-    assert {"EnabledMfas", "UserPoolAddOns", "UserPoolTier"}.isdisjoint(off)
-    for pool, factor, mode in ((optional, "OPTIONAL", "AUDIT"), (required, "ON", "ENFORCED")):
-        assert (pool["MfaConfiguration"], pool["UserPoolTier"]) == (factor, "PLUS")
-        assert pool["EnabledMfas"] == ["SOFTWARE_TOKEN_MFA"]
-        assert pool["UserPoolAddOns"] == {"AdvancedSecurityMode": mode}
-
-
-def test_uploader_policy_keeps_its_description(
-    assembly: Assembly,
-) -> None:
-    # CloudFormation replaces a policy whose description changes, and can't under a fixed name.
-    policies = assembly.all("data", "AWS::IAM::ManagedPolicy")
-
-    assert [each.properties["Description"] for each in policies] == [
-        "Put documents under the prefix that the principal's user_id tag names."
-    ]

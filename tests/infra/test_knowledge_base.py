@@ -7,12 +7,9 @@ from typing import Any
 
 import boto3
 import pytest
-from pydantic import TypeAdapter
 
 from infra.bundling import SERVICES
 from infra.deployment import _LANGUAGES
-from stackroom.app.function_settings import Pool
-from stackroom.model.records import CatalogDataSources
 from stackroom_constructs.created_knowledge_base import in_cloudformation
 from tests.infra.assembly import KEPT, Assembly
 from tests.infra.synthesis import NOVA, deployment
@@ -25,17 +22,6 @@ TITAN = "arn:aws:bedrock:{region}::foundation-model/amazon.titan-embed-text-v2:0
 @pytest.fixture
 def hierarchical() -> Assembly:
     return deployment("hierarchical")
-
-
-def test_pool_names_the_catalogs_data_sources_unless_default(
-    assembly: Assembly, customised: Assembly
-) -> None:
-    of_default = assembly.variables("ingest")["KB_POOL"]
-
-    members = TypeAdapter(Pool).validate_python(customised.variables("ingest")["KB_POOL"])
-
-    assert [each.catalog_data_sources for each in members] == [CatalogDataSources.S3] * 2
-    assert "catalog_data_sources" not in of_default
 
 
 def test_retained_resources_keep_their_logical_ids(customised: Assembly) -> None:
@@ -60,17 +46,6 @@ def test_retained_resources_keep_their_logical_ids(customised: Assembly) -> None
         "KnowledgeBase2": "AWS::Bedrock::KnowledgeBase",
         "SharedDataSource2": "AWS::Bedrock::DataSource",
     }
-
-
-def test_members_of_a_larger_pool_have_their_own_index_and_name(customised: Assembly) -> None:
-    pool = customised.all(STACK, "AWS::Bedrock::KnowledgeBase")
-    shared = customised.all(STACK, "AWS::Bedrock::DataSource")
-
-    stores = [each.properties["StorageConfiguration"]["S3VectorsConfiguration"] for each in pool]
-
-    assert [each.properties["Name"] for each in pool] == ["docs-1", "docs-2"]
-    assert len({each["IndexArn"] for each in stores}) == 2
-    assert len({each.properties["KnowledgeBaseId"] for each in shared}) == 2
 
 
 def test_search_index_function_prepares_each_index_of_the_pool(

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 from pydantic import TypeAdapter
 
-from infra.pool_type import REGIONS, require_managed_region
+from infra.pool_type import require_managed_region
 from stackroom.app.function_settings import Pool
 from stackroom.runs.capacity import CAPACITIES
 from tests.infra.assembly import KEPT, Assembly, as_list
@@ -108,20 +108,6 @@ def rights(assembly: Assembly) -> set[tuple[str, str]]:
 
 def _named(action: str, statement: dict[str, Any]) -> str:
     return f"{action} titan" if "titan" in json.dumps(statement["Resource"]) else action
-
-
-def test_searches_of_a_managed_pool_use_retrieve(managed: Assembly) -> None:
-    values = managed.variables("retrieve")
-
-    assert values["RETRIEVE_VIA"] == "bedrock"
-    assert not any(name.startswith("EMBEDDING_") for name in values)
-
-
-def test_managed_pool_has_a_rule_for_its_regions(managed: Assembly) -> None:
-    [assertion] = managed.template("knowledge-base")["Rules"]["Region"]["Assertions"]
-
-    assert assertion["Assert"] == {"Fn::Contains": [list(REGIONS), {"Ref": "AWS::Region"}]}
-    assert "ap-northeast-2" not in REGIONS
 
 
 def test_known_region_without_managed_knowledge_bases_is_refused() -> None:

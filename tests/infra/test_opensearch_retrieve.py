@@ -105,49 +105,15 @@ def test_only_the_gateways_role_may_invoke_the_function(stack: Assembly) -> None
     assert {allow["Action"], deny["Action"]} == {"lambda:InvokeFunction"}
 
 
-def test_every_default_can_be_overridden() -> None:
-    context = cached_assembly(
-        "opensearch-customised",
-        index_name="ledgers",
-        vector_field="v",
-        text_field="t",
-        metadata_field="m",
-        source_key="s",
-        embedding_dimensions="1024",
-        top_k="9",
-        min_score="0.7",
-        hybrid="true",
-        memory="1024",
-        timeout="30",
-        collection_endpoint="https://finance.example.com",
-    )
-
-    entry = entry_of(context)
-    assert (entry.index_name, entry.fields.vector, entry.fields.text) == ("ledgers", "v", "t")
-    assert (entry.fields.metadata, entry.fields.source) == ("m", "s")
-    assert (entry.embedding_dimensions, entry.number_of_results) == (1024, 9)
-    assert (entry.min_score, entry.override_search_type) == (0.7, "HYBRID")
-    assert entry.collection_endpoint == "https://finance.example.com"
-    function = _only(context, "AWS::Lambda::Function")
-    assert (function["MemorySize"], function["Timeout"]) == (1024, 30)
-    policy = _only(context, "AWS::OpenSearchServerless::AccessPolicy")
-    assert "index/finance-docs/ledgers" in json.dumps(policy["Policy"])
-
-
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
         ({"tenancy": "user"}, "tenancy 'user' must be 'shared'"),
         ({"gateway_role_arn": "gateway"}, "gateway_role_arn 'gateway' must match"),
-        ({"collection_endpoint": "http://elsewhere"}, "must begin with https://"),
-        ({"embedding_dimensions": "300"}, "embedding_dimensions 300 must be one of 256, 512, 1024"),
-        ({"hybrid": "yes"}, "hybrid 'yes' must be true or false"),
-        ({"timeout": "901"}, "timeout 901 must be 2 to 900"),
         (
             {"dimensions": "512"},
             "context 'dimensions' is no setting of this app; use one of bundling, ",
         ),
-        ({"text_field": " "}, "text_field must not be blank"),
     ],
 )
 def test_wrong_setting_is_refused_by_name(

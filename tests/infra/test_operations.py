@@ -5,30 +5,6 @@ from typing import Any
 from tests.infra.assembly import Assembly
 
 
-def test_alarms_notify_the_topic_and_ignore_missing_data(assembly: Assembly) -> None:
-    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
-    policy = assembly.one("operations", "AWS::SNS::TopicPolicy").properties["PolicyDocument"]
-
-    topic = "arn:aws:sns:{region}:{account}:stackroom-alarms"
-    assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
-    assert all(alarm["TreatMissingData"] == "notBreaching" for alarm in alarms)
-    assert all(alarm["AlarmDescription"] for alarm in alarms)
-    # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
-    assert all(len(alarm.get("Metrics", [])) <= 11 for alarm in alarms)
-    # The reconciler reports every hour; the first report of a ready index ends the alarm.
-    [patient] = [each for each in alarms if each["EvaluationPeriods"] != 1]
-    assert patient["AlarmName"] == "stackroom-SearchIndexesNotReady"
-    assert (patient["Period"], patient["EvaluationPeriods"]) == (3600, 6)
-    assert (patient["Statistic"], patient["Threshold"]) == ("Minimum", 1)
-    # Alarms may publish, but nobody without TLS.
-    by_sid = {statement["Sid"]: statement for statement in policy["Statement"]}
-    deny = by_sid.pop("AllowPublishThroughSSLOnly")
-    assert by_sid["AlarmsMayPublish"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
-    for each in by_sid.values():
-        assert each["Condition"] == {"StringEquals": {"aws:SourceAccount": "{account}"}}
-    assert deny["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-
-
 def test_alarms_and_budget_notify_the_configured_address(
     assembly: Assembly, customised: Assembly
 ) -> None:
@@ -72,26 +48,6 @@ def test_dashboard_formulas_have_no_exponents(assembly: Assembly) -> None:
 
     assert lines
     assert not any(re.search(r"\d[eE][-+]?\d", line[-1]["expression"]) for line in lines)
-
-
-def test_dashboard_shows_messages_of_every_queue(
-    assembly: Assembly,
-) -> None:
-    queues = {
-        queue.properties["QueueName"]
-        for stack in ("pipeline", "console")
-        for queue in assembly.all(stack, "AWS::SQS::Queue")
-    }
-
-    shown = {
-        line[3]
-        for widget in _widgets(assembly)
-        for line in widget["properties"].get("metrics", [])
-        if line[:2] == ["AWS/SQS", "ApproximateNumberOfMessagesVisible"]
-    }
-
-    assert "stackroom-large-inspections" in queues
-    assert queues - shown == {"stackroom-webhooks.fifo"}  # whose messages may wait for a day
 
 
 def _widgets(assembly: Assembly) -> list[dict[str, Any]]:

@@ -56,48 +56,22 @@ SETTINGS: dict[str, type[Settings]] = {
     "event_publisher": PublisherSettings,
     "webhook_sender": WebhookSenderSettings,
 }
-# Seconds and megabytes.
-SIZES = {
-    "upload_handler": (60, 1024),
-    "inspect": (660, 1536),
-    "ingest": (120, 1024),
-    "status_poller": (120, 1024),
-    "reconciler": (900, 512),
-    "retrieve": (30, 1024),
-    "catalog_tools": (300, 1024),
-    "identity_interceptor": (10, 512),
-    "event_publisher": (60, 512),
-    "webhook_sender": (30, 512),
-}
 
 
 @pytest.mark.parametrize("package", SETTINGS)
-def test_function_has_its_variables_and_the_default_configuration(
+def test_function_has_the_variables_that_its_settings_read(
     assembly: Assembly, package: str
 ) -> None:
     name = package.replace("_", "-")
-    function, variables = assembly.function(name), assembly.variables(name)
-    logs = f"/aws/lambda/stackroom-{name}"
-
-    [retention] = [
-        each.properties["RetentionInDays"]
-        for stack in ("pipeline", "gateway")
-        for each in assembly.all(stack, "AWS::Logs::LogGroup")
-        if each.properties["LogGroupName"] == logs
-    ]
+    variables = assembly.variables(name)
 
     SETTINGS[package].from_env(variables)  # raises for what is missing
     read = {each.upper() for each in SETTINGS[package].model_fields} | OF_EVERY_FUNCTION
     assert variables.keys() - read == set()
-    assert variables["POWERTOOLS_SERVICE_NAME"] == package
     assert {
         each: variables[each] for each in variables.keys() & SHARED.keys()
     }.items() <= SHARED.items()
-    assert function["Handler"] == f"functions.{package}.handler.handler"
-    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
-    assert function["TracingConfig"] == {"Mode": "Active"}
-    assert (function["Timeout"], function["MemorySize"]) == SIZES[package]
-    assert (function["LoggingConfig"], retention) == ({"LogGroup": logs}, 30)
+    assert assembly.function(name)["Handler"] == f"functions.{package}.handler.handler"
 
 
 def test_context_overrides_reach_the_functions_settings(customised: Assembly) -> None:
@@ -129,7 +103,7 @@ def test_queue_hides_messages_in_work_and_gives_up_after_five_failures(
     queue, dead = _queue(assembly, name), _queue(assembly, f"{name}-dead")
     mapping = _mapping(assembly, name)
 
-    timeout = SIZES[mapping["FunctionName"].removeprefix("stackroom-").replace("-", "_")][0]
+    timeout = assembly.function(mapping["FunctionName"].removeprefix("stackroom-"))["Timeout"]
 
     window = mapping.get("MaximumBatchingWindowInSeconds", 0)
     assert queue["VisibilityTimeout"] == tries * timeout + spare + window
@@ -140,23 +114,6 @@ def test_queue_hides_messages_in_work_and_gives_up_after_five_failures(
     }
     assert dead["MessageRetentionPeriod"] == 14 * 24 * 3600
     assert queue["SqsManagedSseEnabled"] is dead["SqsManagedSseEnabled"] is True
-
-
-def test_queues_leave_most_lambda_concurrency_to_synchronous_callers(
-    assembly: Assembly, customised: Assembly
-) -> None:
-    shares = [
-        [
-            mapping.properties["ScalingConfig"]["MaximumConcurrency"]
-            for stack in ("pipeline", "console")
-            for mapping in each.all(stack, "AWS::Lambda::EventSourceMapping")
-            if ":sqs:" in mapping.properties["EventSourceArn"]
-        ]
-        for each in (assembly, customised)
-    ]
-
-    # For a thousand functions, and for ten, in a new account.
-    assert [sorted(each) for each in shares] == [[10, 10, 10, 50, 100], [2, 2, 2, 2, 2]]
 
 
 def test_webhook_calls_are_retried_for_a_day_in_order(assembly: Assembly) -> None:
@@ -249,29 +206,6 @@ def _textract_rights(assembly: Assembly) -> list[tuple[list[str], str, str]]:
         for action in as_list(statement["Action"])
         if action.startswith("textract:")
     ]
-
-
-def test_failed_events_of_scheduled_functions_are_retained(assembly: Assembly) -> None:
-    invoked = {
-        target["Arn"].rpartition(":")[2]
-        for stack in assembly.stacks
-        for rule in assembly.all(stack, "AWS::Events::Rule")
-        for target in rule.properties["Targets"]
-        if ":function:" in target["Arn"]
-    }
-    kept = {
-        each.properties["FunctionName"]: each
-        for each in assembly.all("pipeline", "AWS::Lambda::EventInvokeConfig")
-    }
-
-    assert kept.keys() == invoked == {"stackroom-ingest", "stackroom-reconciler"}
-    for function, each in kept.items():
-        [destination] = each.properties["DestinationConfig"]["OnFailure"].values()
-        assert destination.endswith(":stackroom-recovery-dead")
-        right = ("sqs:SendMessage", "stackroom-recovery-dead")
-        assert right in assembly.granted(function.removeprefix("stackroom-"))
-        assert each.properties["Qualifier"] == "$LATEST"
-        assert any("RoleDefaultPolicy" in each for each in each.raw["DependsOn"])
 
 
 def test_state_machine_is_defined_by_the_file_and_logs_errors(assembly: Assembly) -> None:

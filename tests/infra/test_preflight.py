@@ -9,22 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import EndpointConnectionError, NoCredentialsError
+from botocore.exceptions import NoCredentialsError
 from moto import mock_aws
 
 from bedrock_kb_simulator.service_errors import ServiceError
 from infra import preflight
-from infra.asking import Client, Result, passed
-from infra.preflight_bedrock import QUESTION, REGIONS
+from infra.asking import Client, Result
+from infra.preflight_bedrock import REGIONS
 from infra.synthesised import Account, Model, PlannedDeployment, read_assembly
-from stackroom.aws.bedrock.converse import ConverseWriter
 from tests.infra.assembly import Assembly
-from tests.infra.synthesis import deployment
 from tests.workflow.answering import answered
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +35,6 @@ ASK, RAISE = (
 TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
 MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
 NONE = ServiceError("ResourceNotFoundException", "there is none")
-NOWHERE = EndpointConnectionError(endpoint_url="https://nowhere")
 
 
 def denied(right: str) -> ServiceError:
@@ -134,9 +130,7 @@ def test_account_without_problems_passes(world: World) -> None:
     [
         (TITAN, available(regionAvailability="NOT_AVAILABLE"), "bad", "export AWS_REGION=us-"),
         (TITAN, available(entitlementAvailability="NONE"), "warn", f"{ASK} invoke-model"),
-        (NOVA, available(entitlementAvailability="NONE"), "warn", f"{ASK} converse"),
         (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
-        ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-"),
         ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
         ("Lambda concurrency", concurrency(10), "warn", f"{RAISE} lambda --quota-code L-B99A9384"),
         (
@@ -157,55 +151,6 @@ def test_problem_is_reported_with_a_command_to_type(
     assert (found.mark, found.lines[0][: len(line)]) == (mark, line), found
 
 
-def test_preflight_asks_the_minimal_question_of_query_catalog(world: World) -> None:
-    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
-    world.answers["Converse"] = {"output": {}, "stopReason": "end_turn", "usage": usage}
-    asked: list[dict[str, Any]] = []
-    runtime = world.client("bedrock-runtime")
-    runtime.meta.events.register("provide-client-params", lambda params, **_: asked.append(params))
-    ConverseWriter(runtime, model_arn=NOVA).write("hello", ["passage"])
-
-    [product] = asked
-    del product["inferenceConfig"]["temperature"]  # the product omits it where it is refused
-    assert product.keys() == {"modelId", *QUESTION}
-    assert product["inferenceConfig"] == QUESTION["inferenceConfig"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "mark", "texts"),
-    [
-        (ServiceError("UnsupportedDocumentException", "no picture"), "ok", "$1.50 per 1,000 pages"),
-        (NOWHERE, "bad", "eu-central-1 has no Textract, which ocr=textract needs; it is in ap-"),
-    ],
-)
-def test_ocr_needs_a_region_with_textract_and_shows_its_price(
-    world: World, answer: Exception, mark: str, texts: str
-) -> None:
-    assert "OCR" not in world.run_checks(), "OCR is off"
-    world.planned = read_assembly(
-        deployment("encrypted").directory, project="stackroom", models=MODELS
-    )
-    world.answers["DetectDocumentText"] = answer
-
-    with answered(world.answer, world.client("textract")):
-        found = world.run_checks()["OCR"]
-
-    assert (found.mark, texts in found.text) == (mark, True), found
-
-
-def test_new_account_with_ten_concurrent_functions_gets_a_warning(
-    world: World, customised: Assembly
-) -> None:
-    """Its queues and streams are configured for as few."""
-    world.planned = read_assembly(customised.directory, project="docs", models=MODELS)
-    world.answers |= concurrency(10)
-
-    found = world.run_checks()["Lambda concurrency"]
-
-    text = "10 concurrent functions, of which queues and streams may take 12"
-    assert (found.mark, found.text) == ("warn", f"{text}: questions may be throttled")
-
-
 def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -> None:
     for right in ("bedrock:Converse", "lambda:GetAccountSettings"):
         world.answers[right.partition(":")[2]] = denied(right)
@@ -219,20 +164,10 @@ def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -
     }
 
 
-def test_hanging_check_becomes_a_warning() -> None:
-    never = Event()
-
-    [(_, hung)] = preflight.run_checks([("it", lambda: passed(str(never.wait())))], seconds=0.0)
-    never.set()
-
-    assert (hung.mark, hung.text) == ("warn", "no response within 0 seconds")
-
-
 @pytest.mark.parametrize(
     ("where", "error", "line"),
     [
         (None, None, "export AWS_REGION="),
-        ("eu-central-9", NOWHERE, "export AWS_REGION="),
         ("eu-central-1", NoCredentialsError(), "aws configure"),
     ],
 )
@@ -261,12 +196,6 @@ def test_preflight_exits_with_1_if_a_check_failed() -> None:
 
     assert (run.returncode, run.stdout[:18]) == (1, "bad  credentials  "), run.stderr
     assert run.stderr == "nothing is deployed: 1 failed; type what is shown above\n"
-
-
-def test_too_long_project_name_is_refused() -> None:
-    found, _ = preflight.settings({"project": "a-name-of-21-letters-x"})
-
-    assert (found.mark, found.lines) == ("bad", ("make deploy PROJECT=another",))
 
 
 def test_regions_have_every_type_and_match_the_page(world: World) -> None:

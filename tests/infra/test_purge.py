@@ -191,16 +191,6 @@ def test_purge_stops_jobs_first_and_deletes_the_role_last(account: Account) -> N
     assert (iam.list_roles()["Roles"], account.bedrock.names()) == ([], [])
 
 
-def test_purge_deletes_a_data_source_without_its_index(account: Account) -> None:
-    account.bedrock.add("stackroom-1")
-    gone = {"vectorBucketName": "stackroom-1", "indexName": "stackroom-1"}
-    account.bedrock.simulator.ask("DeleteIndex", service="s3vectors", **gone)
-
-    account.purge()
-
-    assert account.bedrock.names() == []
-
-
 def test_purge_deletes_every_version_of_every_document(account: Account) -> None:
     s3 = a_bucket(account)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
@@ -251,39 +241,3 @@ def test_purge_removes_tables_users_and_kept_stacks_of_its_project_only(
     assert account.bedrock.names() == ["stackroom-2-1", "stackroom-two-1"]
     account.purge()  # nothing of this project is left
     assert account.bedrock.calls == []
-
-
-def test_purge_schedules_key_deletion_and_frees_its_alias(account: Account) -> None:
-    kms = account.client("kms")
-    keys = {}
-    for project in ("stackroom", "other"):
-        keys[project] = kms.create_key()["KeyMetadata"]["KeyId"]
-        kms.create_alias(AliasName=f"alias/{project}", TargetKeyId=keys[project])
-
-    for _ in range(2):
-        account.purge()
-
-    states = {
-        project: kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"]
-        for project, key in keys.items()
-    }
-    assert states == {"stackroom": "PendingDeletion", "other": "Enabled"}
-    names = {each["AliasName"] for each in kms.list_aliases()["Aliases"]}
-    assert ("alias/stackroom" in names, "alias/other" in names) == (False, True)
-
-
-def test_purge_deletes_indexes_before_their_bucket(account: Account) -> None:
-    s3vectors = account.client("s3vectors")
-    bucket = f"stackroom-vectors-{ACCOUNT}-{REGION}"
-    s3vectors.create_vector_bucket(vectorBucketName=bucket)
-    s3vectors.create_index(
-        vectorBucketName=bucket,
-        indexName="stackroom-1",
-        dataType="float32",
-        dimension=1024,
-        distanceMetric="cosine",
-    )
-
-    account.purge()
-
-    assert s3vectors.list_vector_buckets()["vectorBuckets"] == []

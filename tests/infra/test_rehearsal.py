@@ -4,7 +4,6 @@ Every stack created, failed, updated and deleted as CloudFormation does it.
 ministack's engine runs with fake resource types that follow AWS's schemas (tests/infra/rehearsal).
 """
 
-import copy
 from collections.abc import Iterator
 
 import pytest
@@ -25,19 +24,6 @@ def cloud() -> Iterator[Cloud]:
 
 def stacks(*kinds: str) -> list[str]:
     return [f"stackroom-{kind}" for kind in kinds]
-
-
-def test_property_that_violates_the_schema_is_refused(cloud: Cloud, assembly: Assembly) -> None:
-    template = copy.deepcopy(assembly.template("data"))
-    [bucket] = [
-        each for each in template["Resources"].values() if each["Type"] == "AWS::S3::Bucket"
-    ]
-    bucket["Properties"]["BucketName"] = "No such Name"
-
-    with pytest.raises(DeploymentFailed, match=r"ROLLBACK_COMPLETE.*does not match"):
-        cloud.deploy_stack("broken", template)
-
-    assert cloud.resources() == {}
 
 
 def test_failed_creation_leaves_nothing_and_the_next_deploy_works(
@@ -70,31 +56,6 @@ def test_failed_update_is_rolled_back_and_the_next_one_works(
     cloud.deploy(changed)
 
     assert cloud.resources(stack) != before
-
-
-def test_deployments_in_other_projects_regions_or_accounts_coexist(
-    cloud: Cloud, assembly: Assembly
-) -> None:
-    cloud.deploy(assembly)
-
-    cloud.deploy(deployment("customised"))
-    cloud.elsewhere(region="eu-west-1").deploy(assembly)
-    cloud.elsewhere(account="210987654321").deploy(assembly)
-
-    with pytest.raises(DeploymentFailed, match="already exists"):
-        cloud.deploy_stack("again", assembly.template("operations"))
-
-
-def test_settings_of_a_deployment_can_be_changed_and_reverted(
-    cloud: Cloud, assembly: Assembly
-) -> None:
-    cloud.deploy(assembly)
-    before = set(cloud.resources())
-
-    cloud.deploy(deployment("cached and sharing"))
-    cloud.deploy(assembly)
-
-    assert set(cloud.resources()) == before
 
 
 def test_documented_immutable_change_fails_and_changes_nothing(

@@ -1,8 +1,6 @@
 """Changes to a deployment: the console is removed and returns, and the pool grows."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
@@ -11,7 +9,7 @@ from infra.app import build_app
 from stackroom.app.function_settings import Pool
 from tests.infra.assembly import Assembly
 from tests.infra.rehearsal.cloud import Cloud, DeploymentFailed, empty_cloud
-from tests.infra.synthesis import CHANGES, deployment
+from tests.infra.synthesis import deployment
 
 
 @pytest.fixture
@@ -19,24 +17,6 @@ def cloud(assembly: Assembly) -> Iterator[Cloud]:
     with empty_cloud() as made:
         made.deploy(assembly)
         yield made
-
-
-def test_console_can_be_removed_and_deployed_again(cloud: Cloud, assembly: Assembly) -> None:
-    without = deployment("console off")
-    address = addresses(cloud)
-
-    cloud.deploy(without)
-    cloud.destroy("stackroom-console")
-    assert cloud.resources("stackroom-console") == {}
-    cloud.deploy(without)
-    cloud.deploy(assembly)
-
-    assert cloud.resources("stackroom-console")
-    assert addresses(cloud) == address
-
-
-def addresses(cloud: Cloud) -> set[object]:
-    return {each for each in cloud.resources() if each[0] == "AWS::ApiGatewayV2::Api"}
 
 
 def test_pool_grows_but_does_not_shrink(cloud: Cloud) -> None:
@@ -55,27 +35,6 @@ def test_pool_grows_but_does_not_shrink(cloud: Cloud) -> None:
     ):
         cloud.deploy(deployment("pool of 3"))
     assert pool_of(cloud) == before
-
-
-def test_largest_pool_deploys_with_the_longest_names(cloud: Cloud) -> None:
-    far, largest = cloud.elsewhere(region="ap-northeast-1"), deployment("largest pool")
-
-    far.deploy(largest)
-
-    assert len(pool_of(far, project="p" * 20)) == 49
-    outputs = len(largest.template("knowledge-base")["Outputs"])
-    assert 200 - 4 < outputs <= 200  # no room for another member, which has four
-
-
-def test_too_large_function_environment_is_refused_before_deployment(tmp_path: Path) -> None:
-    shared = tmp_path / "shared.json"
-    law = {"name": "Laws", "description": "a" * 1000, "knowledge_base_id": "ABCDE12345"}
-    shared.write_text(json.dumps([law]))
-    largest = {**CHANGES["largest pool"], "shared_knowledge_bases_file": str(shared)}
-
-    refused = r"p{20}-console/\w+: .* has 4,\d+ bytes and may have 4,096, .*_pool_size"
-    with pytest.raises(ValueError, match=refused):
-        build_app(context=largest)
 
 
 @pytest.mark.parametrize(("kind", "largest"), [("vector", 49), ("managed", 66)])

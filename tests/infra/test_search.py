@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import aws_cdk as cdk
 import pytest
@@ -13,7 +12,6 @@ from infra.search_rights import search_bundle
 from infra.shared_knowledge_bases import SharedKnowledgeBases
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom_constructs import bundling
-from stackroom_stores.linked_knowledge_bases import linked_settings
 from tests.infra.assembly import Assembly
 from tests.infra.synthesis import CONTEXTS, REDIS, RIGHT, deployment
 
@@ -84,14 +82,6 @@ def test_only_embedding_functions_have_the_cache_url_and_join_its_vpc(
     assert of_ec2(cached, function) == (interfaces | looking if embeds else set())
 
 
-def test_functions_in_a_vpc_depend_on_their_rights(cached: Assembly) -> None:
-    # Lambda creates the interfaces with the function's role, and deletes them with it.
-    policies = {each.logical_id for each in cached.all("gateway", "AWS::IAM::Policy")}
-    for function in ("Retrieve", "CatalogTools"):
-        made = cached.one("gateway", "AWS::Lambda::Function", function)
-        assert policies & set(made.raw["DependsOn"]), function
-
-
 def of_ec2(assembly: Assembly, function: str) -> set[tuple[str, str]]:
     return {each for each in assembly.granted(function) if each[0].startswith("ec2:")}
 
@@ -104,14 +94,6 @@ def test_redis_url_with_a_password_is_refused_without_repeating_it() -> None:
 
     assert "correct-horse" not in str(refused.value)
     assert "rediss://" in str(refused.value)  # what to do instead
-
-
-@pytest.mark.parametrize("left_out", ["redis_subnet_ids", "redis_security_group_ids"])
-def test_subnets_without_security_groups_are_refused(left_out: str) -> None:
-    context = {**RIGHT, **CONTEXTS["cached and sharing"], left_out: ""}
-
-    with pytest.raises(ValueError, match="must be set with the other list"):
-        Deployment.from_context(cdk.App(context=context))
 
 
 def test_zip_contains_redis_only_with_a_cache() -> None:
@@ -143,37 +125,7 @@ def test_prewarm_schedule_invokes_a_function_that_may_search(
     assert assembly.all("gateway", "AWS::Events::Rule") == []
 
 
-def test_prewarm_errors_raise_an_alarm_of_their_own(
-    assembly: Assembly, prewarmed: Assembly
-) -> None:
-    def alarms(of: Assembly) -> dict[str, Any]:
-        found = of.all("operations", "AWS::CloudWatch::Alarm")
-        return {each.properties["AlarmName"]: each.properties for each in found}
-
-    added = alarms(prewarmed).keys() - alarms(assembly).keys()
-
-    assert added == {"stackroom-PrewarmErrors"}
-    alarm = alarms(prewarmed)["stackroom-PrewarmErrors"]
-    [metric] = [each["MetricStat"]["Metric"] for each in alarm["Metrics"]]
-    assert (metric["MetricName"], alarm["Threshold"]) == ("Errors", 2)
-    assert metric["Dimensions"] == [{"Name": "FunctionName", "Value": "stackroom-prewarm"}]
-
-
 LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id": "ABCDE12345"}
-
-
-@pytest.mark.parametrize("function", ["console", "agent-runner"])
-def test_console_and_runner_get_the_shared_knowledge_bases(
-    assembly: Assembly, cached: Assembly, function: str
-) -> None:
-    variables = cached.variables(function)
-
-    read = linked_settings(variables["KNOWLEDGE_BASES_CONFIG"])
-
-    assert [each.knowledge_base_id for each in read] == ["ABCDE12345", "FGHIJ67890"]
-    assert [each.name for each in read] == ["Laws", "Board"]
-    assert sum(len(name) + len(value) for name, value in variables.items()) < 4096
-    assert "KNOWLEDGE_BASES_CONFIG" not in assembly.variables(function)
 
 
 def test_only_the_runner_may_search_shared_knowledge_bases(
@@ -193,11 +145,8 @@ def test_only_the_runner_may_search_shared_knowledge_bases(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[", "must be a file of JSON"),
         ('["ABCDE12345"]', "must be a JSON list of objects"),
         (json.dumps([{**LAWS, "generation": True}]), "without create and generation"),
-        (json.dumps([{"name": "Laws", "description": "All"}]), "knowledge_base_id"),
-        (json.dumps([{**LAWS, "colour": "red"}]), "colour"),
         (json.dumps([LAWS, LAWS]), "ABCDE12345"),
     ],
 )

@@ -87,7 +87,3 @@ def test_break_glass_role_and_knowledge_bases_are_exempt() -> None:
 def test_break_glass_role_without_a_full_arn_is_refused() -> None:
     with pytest.raises(ValueError, match=r"break_glass_role .* must be a role's ARN"):
         build_app(context={"break_glass_role": "arn:aws:iam::123456789012:role/*"})
-
-
-def test_managed_pool_has_no_vector_bucket_policy() -> None:
-    assert deployment("managed").all(STACK, POLICY) == []
