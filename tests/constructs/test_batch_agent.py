@@ -11,7 +11,6 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
-from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3_assets import Asset
 
 from stackroom.search.search_arguments import Budget, Priority
@@ -33,7 +32,6 @@ from tests.constructs.agents import (
     an_agent,
     granted,
     properties,
-    resources,
     spelled,
     synthesise_with_cdk_nag,
     variables,
@@ -56,31 +54,6 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> cdk.Stack:
     return stack
 
 
-def test_function_has_the_handlers_variables_and_an_agents_size(
-    plain: cdk.Stack,
-) -> None:
-    environment = variables(plain)
-    function = properties(plain, "AWS::Lambda::Function")
-
-    assert environment.pop("SYSTEM_PROMPT_S3_KEY").endswith(".txt")
-    assert environment == {
-        "SYSTEM_PROMPT_S3_BUCKET_NAME": ASSETS,
-        "TOOLS_CONFIG": "[]",
-        "MODEL_ID": MODEL,
-        "INVOKE_TYPE": "batch",
-        "PROMPT": "Answer the question.",
-        "EXPECT_JSON": "",
-        "POWERTOOLS_SERVICE_NAME": "librarian",
-        "POWERTOOLS_METRICS_NAMESPACE": "Stackroom",
-        "LOG_LEVEL": "INFO",
-    }
-    assert (function["MemorySize"], function["Timeout"]) == (1024, 600)
-    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
-    assert function["Handler"] == "stackroom_agents.batch_handler.handler"
-    assert spelled(function["KmsKeyArn"]) == "<AgentKey.Arn>"
-    assert function["TracingConfig"] == {"Mode": "Active"}
-
-
 def test_agent_without_knowledge_bases_has_exactly_these_rights(plain: cdk.Stack) -> None:
     prompt = variables(plain)["SYSTEM_PROMPT_S3_KEY"]
 
@@ -91,28 +64,6 @@ def test_agent_without_knowledge_bases_has_exactly_these_rights(plain: cdk.Stack
         ("logs:PutLogEvents", "<AgentLogs.Arn>:*"),
         ("kms:Decrypt", "<AgentKey.Arn>"),
     }
-
-
-def test_log_is_encrypted_with_its_own_key_and_follows_removal_policy(
-    plain: cdk.Stack, stack: cdk.Stack, tmp_path: Path
-) -> None:
-    group = properties(plain, "AWS::Logs::LogGroup")
-    key = properties(plain, "AWS::KMS::Key")
-    _, of_logs = key["KeyPolicy"]["Statement"]
-    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
-
-    arn = f"arn:aws:logs:us-east-1:123456789012:log-group:{group['LogGroupName']}"
-    assert spelled(group["KmsKeyId"]) == "<AgentKey.Arn>"
-    assert "DataProtectionPolicy" not in group
-    assert key["EnableKeyRotation"] is True
-    assert of_logs["Condition"] == {"ArnEquals": {"kms:EncryptionContext:aws:logs:arn": arn}}
-    for each, policy in ((plain, "Delete"), (stack, "Retain")):
-        policies = {
-            made["Type"]: made["DeletionPolicy"]
-            for made in resources(each).values()
-            if "DeletionPolicy" in made
-        }
-        assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
 def test_model_behind_a_profile_is_invoked_only_through_it(
@@ -190,30 +141,6 @@ def test_handler_reads_all_variables(stack: cdk.Stack, tmp_path: Path) -> None:
     assert (read.identity_from_event, read.enable_observability) == (True, True)
     assert (read.answers_queue_url, read.prompt) == (url, "Answer the question.")
     assert read.budget == Budget(max_tokens=1200, prioritize_by=Priority.BALANCED)
-
-
-def test_log_of_an_observed_agent_masks_personal_data(stack: cdk.Stack, tmp_path: Path) -> None:
-    an_agent(stack, tmp_path, enable_observability=True)
-
-    audited, masked = properties(stack, "AWS::Logs::LogGroup")["DataProtectionPolicy"]["Statement"]
-
-    kinds = {spelled(each).rsplit("/", 1)[1] for each in masked["DataIdentifier"]}
-    assert kinds >= {"EmailAddress", "Address", "AwsSecretKey", "CreditCardNumber"}
-    assert audited["DataIdentifier"] == masked["DataIdentifier"]
-    assert masked["Operation"] == {"Deidentify": {"MaskConfig": {}}}
-    assert "Audit" in audited["Operation"]
-
-
-def test_given_encryption_key_replaces_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:
-    arn = "arn:aws:kms:us-east-1:123456789012:key/1234"
-    an_agent(stack, tmp_path, encryption_key=kms.Key.from_key_arn(stack, "Theirs", arn))
-
-    assert "AWS::KMS::Key" not in {each["Type"] for each in resources(stack).values()}
-    assert properties(stack, "AWS::Lambda::Function")["KmsKeyArn"] == arn
-    assert ("kms:Decrypt", arn) in granted(stack)
-    Annotations.from_stack(stack).has_warning(
-        "*", Match.string_like_regexp("policy of this agent's encryption_key must let CloudWatch")
-    )
 
 
 def test_agent_in_a_vpc_may_manage_network_interfaces(stack: cdk.Stack, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """The zip of an agent's function: our code, and the packages that it installs."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from aws_cdk.aws_s3_assets import Asset
 from stackroom.aws.session import ALIASES
 from stackroom_constructs import RetrievalTool, bundling
 from stackroom_constructs.base_agent import SERVICES
-from stackroom_constructs.bundling import install, prune, requirements, source_of
+from stackroom_constructs.bundling import prune, requirements, source_of
 from tests.constructs.agents import Wiki, a_file, a_stack, an_agent, app_of, properties
 
 
@@ -113,19 +111,6 @@ def test_zip_requires_function_packages_and_the_named_extras() -> None:
     assert "pyjwt[crypto]>=2.15" in requirements(("identity",))
 
 
-def test_packages_that_contradict_the_project_are_refused_by_uv(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UV_OFFLINE", "1")
-    target = tmp_path / "zip"
-    target.mkdir()
-
-    with pytest.raises(RuntimeError, match="you require pydantic<2"):
-        install(target, packages=["pydantic<2"], machine="arm64")
-
-    assert list(tmp_path.iterdir()) == [target]
-
-
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
     """A folder as uv leaves it: packages, their records, and every service of botocore."""
@@ -156,24 +141,3 @@ def test_uncalled_botocore_services_and_install_records_are_pruned(
     assert kept == {"s3", "endpoints.json"}
     assert not (unpacked / "bin").exists()
     assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]
-
-
-def test_grpc_is_pruned_only_from_bundles_with_opensearch_py(unpacked: Path) -> None:
-    prune(unpacked, {"s3"})
-    of_others = (unpacked / "grpc").is_dir()
-    (unpacked / "opensearchpy").mkdir()
-    prune(unpacked, {"s3"})
-
-    assert of_others
-    assert not (unpacked / "grpc").exists()
-    assert (unpacked / "opensearchpy").is_dir()
-
-
-def test_opensearch_py_speaks_http_without_grpc() -> None:
-    code = (
-        "import sys; sys.modules['grpc'] = None; import opensearchpy; print(opensearchpy.VERSION)"
-    )
-
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert (run.returncode, run.stderr) == (0, "")

@@ -51,17 +51,6 @@ def test_created_knowledge_base_has_an_index_in_its_own_bucket(created: Assembly
     assert made["Description"] == "The knowledge base Handbook."
 
 
-def test_created_knowledge_bases_have_the_tag_for_the_mcp_server(created: Assembly) -> None:
-    tags = [
-        base.properties["Tags"]
-        for stack in ("defaults", "others", "stores")
-        for base in created.all(stack, "AWS::Bedrock::KnowledgeBase")
-    ]
-
-    assert len(tags) > 5
-    assert all(each["mcp-multirag-kb"] == "true" for each in tags)
-
-
 def test_created_base_reads_below_its_prefix_and_may_fill_its_index(
     created: Assembly,
 ) -> None:
@@ -108,15 +97,6 @@ def test_created_base_is_retained_by_default_and_depends_on_role_and_index(
         assert {role.logical_id, index.logical_id} <= set(needed)
 
 
-def test_another_stack_can_refer_to_the_arn(created: Assembly) -> None:
-    made = created.one("defaults", "AWS::Bedrock::KnowledgeBase").logical_id
-
-    read = created.one("reader", "AWS::SSM::Parameter").properties["Value"]
-
-    assert read == f"arn:aws:bedrock:{{region}}:{{account}}:knowledge-base/{made}"
-    assert read == created.outputs("defaults")["Arn"]
-
-
 def test_chunking_is_configured_and_hierarchical_adds_a_warning(
     created: Assembly,
 ) -> None:
@@ -142,40 +122,6 @@ def test_chunking_is_configured_and_hierarchical_adds_a_warning(
         path.read_text("utf-8") for path in created.directory.glob("*.metadata.json")
     )
     assert warnings.count("stackroom:hierarchical-chunks") == 1  # none for the RDS table
-
-
-def test_data_automation_needs_its_project_and_profile(created: Assembly) -> None:
-    found = source(created, "others", "Automated")["VectorIngestionConfiguration"]
-    allowed = rights(created, "others", "Automated")
-
-    assert found["ParsingConfiguration"] == {"ParsingStrategy": "BEDROCK_DATA_AUTOMATION"}
-    assert allowed["bedrock:InvokeDataAutomationAsync"] == [
-        "arn:aws:bedrock:{region}:aws:data-automation-project/public-rag-default",
-        "arn:aws:bedrock:*:{account}:data-automation-profile/*.data-automation-v1",
-    ]
-    assert allowed["bedrock:GetDataAutomationStatus"] == (
-        "arn:aws:bedrock:{region}:{account}:data-automation-invocation/*"
-    )
-
-
-def test_parsing_model_is_invoked_through_its_profile(created: Assembly) -> None:
-    found = source(created, "others", "Read")["VectorIngestionConfiguration"][
-        "ParsingConfiguration"
-    ]
-    allowed = rights(created, "others", "Read")
-
-    profile = (
-        "arn:aws:bedrock:{region}:{account}:inference-profile/"
-        "eu.anthropic.claude-haiku-4-5-20251001-v1:0"
-    )
-    assert found == {
-        "ParsingStrategy": "BEDROCK_FOUNDATION_MODEL",
-        "BedrockFoundationModelConfiguration": {
-            "ModelArn": profile,
-            "ParsingPrompt": {"ParsingPromptText": "Write down everything."},
-        },
-    }
-    assert allowed["bedrock:GetInferenceProfile"] == profile
 
 
 def test_created_knowledge_bases_use_the_named_collection_and_table(created: Assembly) -> None:
@@ -243,38 +189,6 @@ def test_managed_knowledge_base_has_a_connector_and_no_store(created: Assembly) 
         },
     }
     assert found["VectorIngestionConfiguration"]["ChunkingConfiguration"]
-
-
-def test_managed_knowledge_base_may_choose_its_embedding_model(created: Assembly) -> None:
-    made = created.one("stores", "AWS::Bedrock::KnowledgeBase", "ManagedKnowledge").properties
-    role = created.one("stores", "AWS::IAM::Role", "ManagedRole").properties
-    found = source(created, "stores", "Managed")
-
-    assert made["KnowledgeBaseConfiguration"] == {
-        "Type": "MANAGED",
-        "ManagedKnowledgeBaseConfiguration": {"EmbeddingModelType": "MANAGED"},
-    }
-    assert "bedrock:InvokeModel" not in str(role)
-    connector = found["DataSourceConfiguration"]["ManagedKnowledgeBaseConnectorConfiguration"]
-    assert connector == {"ConnectorParameters": {"type": "CUSTOM", "version": "1"}}
-    assert "VectorIngestionConfiguration" not in found
-
-
-def test_service_role_may_rerank_and_derive_filters(created: Assembly) -> None:
-    allowed = rights(created, "models", "Ranked")
-    role = created.one("models", "AWS::IAM::Role", "RankedRole").properties
-
-    [policy] = role["Policies"]
-    invoked = [
-        each["Resource"]
-        for each in policy["PolicyDocument"]["Statement"]
-        if each["Action"] == "bedrock:InvokeModel"
-    ]
-
-    assert allowed["bedrock:Rerank"] == "*"
-    assert allowed["kms:Decrypt"].endswith(".Arn")
-    assert str(invoked).count("foundation-model/") == 3  # embeds, ranks, filters
-    assert "amazon.rerank-v1:0" in str(invoked)
 
 
 def test_created_templates_break_no_rule_and_name_no_unknown_action(

@@ -20,15 +20,12 @@ from stackroom_constructs import (
     Reranking,
     VectorIndexKnowledgeBase,
 )
-from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
-from stackroom_stores.bedrock_entry import BedrockSettings
-from tests.constructs.agents import readable, statements
+from tests.constructs.agents import statements
 from tests.constructs.stores import COLLECTION, INDEX, in_its_store
 
 _MODELS = "arn:{partition}:bedrock:{region}::foundation-model/"
-MADE = str(Path(__file__).with_name("made.py"))
 USER = "arn:{partition}:rds-db:{region}:{account}:dbuser:cluster-ABCDEF/agent"
 RIGHTS: dict[type[OwnStoreKnowledgeBase], dict[str, Any]] = {
     OpenSearchKnowledgeBase: {"Action": "aoss:APIAccessAll", "Resource": COLLECTION},
@@ -68,20 +65,10 @@ def test_own_store_grants_exactly_its_store_models_and_guardrail(
     ("made", "argument", "value", "allowed"),
     [
         (OpenSearchKnowledgeBase, "collection_arn", f"{COLLECTION}*", "an ARN of a collection"),
-        (OpenSearchKnowledgeBase, "collection_name", "Finance", "small letters"),
         (OpenSearchKnowledgeBase, "collection_endpoint", "http://elsewhere", "https://"),
-        (
-            PgvectorKnowledgeBase,
-            "host",
-            "https://db.example.com",
-            "the host name of an RDS endpoint",
-        ),
         (PgvectorKnowledgeBase, "resource_id", "*", "db-..., cluster-... or prx-..."),
-        (PgvectorKnowledgeBase, "user", "agent*", "1 to 63 letters"),
         (PgvectorKnowledgeBase, "certificates", "/nowhere.pem", "a PEM file of certificates"),
-        (PgvectorKnowledgeBase, "certificates", MADE, "a PEM file of certificates"),
         (VectorIndexKnowledgeBase, "index_arn", f"{INDEX}*", "arn:aws:s3vectors:"),
-        (VectorIndexKnowledgeBase, "reranking", "amazon.rerank-v1:0", "a Reranking"),
     ],
 )
 def test_invalid_store_argument_is_refused_with_what_is_allowed(
@@ -92,24 +79,6 @@ def test_invalid_store_argument_is_refused_with_what_is_allowed(
 
     assert str(raised.value).startswith(f"Stack/Parts: {argument} ")
     assert allowed in str(raised.value)
-
-
-def test_reranking_fields_and_blank_field_name_are_refused_for_own_store(
-    stack: cdk.Stack,
-) -> None:
-    chosen = Reranking(model="amazon.rerank-v1:0", fields_to_include=("title",))
-
-    with pytest.raises(InvalidArgument, match=r"reranking\.fields_to_include \('title',\)"):
-        in_its_store(stack, VectorIndexKnowledgeBase, reranking=chosen)
-    with pytest.raises(InvalidArgument, match="vectorField ' ' must be non-blank text"):
-        in_its_store(cdk.Stack(), OpenSearchKnowledgeBase, vector_field=" ")
-
-
-def test_tool_of_a_collection_brings_opensearch_py(stack: cdk.Stack) -> None:
-    tool = in_its_store(stack, OpenSearchKnowledgeBase).retrieval_tool()
-
-    assert tool.is_default
-    assert [each.partition(">")[0] for each in tool.packages] == ["opensearch-py"]
 
 
 def test_collection_policy_allows_a_role_only_to_read_the_index(
@@ -140,17 +109,6 @@ def test_collection_policy_allows_a_role_only_to_read_the_index(
 
 def _text(part: Any) -> str:
     return part if isinstance(part, str) else str(part["Fn::GetAtt"][0])
-
-
-def test_host_and_port_of_a_database_may_be_tokens(stack: cdk.Stack) -> None:
-    endpoint = cdk.CfnParameter(stack, "Endpoint").value_as_string
-    port = cdk.Token.as_number(cdk.Fn.import_value("port"))
-
-    made = in_its_store(stack, PgvectorKnowledgeBase, host=endpoint, port=port)
-
-    exported = readable(stack.resolve(made.export_configuration()))
-    assert exported["host"] == {"Ref": "Endpoint"}
-    assert exported["port"] == {"Fn::ImportValue": "port"}
 
 
 def test_pgvector_tool_brings_packages_and_certificates_as_configured(
@@ -221,30 +179,3 @@ def test_index_is_searchable_only_if_its_base_was_created_with_s3_vectors(stack:
             VectorIndexKnowledgeBase.of(each, tenancy="shared")  # type: ignore[arg-type]  # one is none
     with pytest.raises(InvalidArgument, match=r"embedding_model 'cohere\.embed-v4:0' must be"):
         VectorIndexKnowledgeBase.of(foreign, tenancy="shared")
-
-
-def test_index_given_along_with_its_knowledge_base_is_refused_by_name(
-    stack: cdk.Stack,
-) -> None:
-    handbook = made_by_bedrock(stack, "Handbook")
-    index = VectorIndexKnowledgeBase.of(handbook, tenancy="shared")
-
-    with pytest.raises(InvalidArgument, match=r"unique, but 2 .* Handbook, Handbook") as refused:
-        AgentKnowledgeBases.of(stack, [handbook, index])
-
-    assert "Fn::GetAtt" not in str(refused.value)
-
-
-def test_created_knowledge_base_exports_its_embedding(stack: cdk.Stack) -> None:
-    made = made_by_bedrock(stack, "Handbook").export_configuration()
-    known = BedrockKnowledgeBase(stack, "Known", knowledge_base_id="ABCDE12345")
-    entry = {
-        **made,
-        "knowledgeBaseId": "ABCDE12346",
-    }  # the real one is known to CloudFormation only
-
-    read = BedrockSettings.model_validate(entry)
-    unknown = BedrockSettings.model_validate(known.export_configuration())
-
-    assert read.embedding == "amazon.titan-embed-text-v2:0, 256 dimensions"
-    assert unknown.embedding is None

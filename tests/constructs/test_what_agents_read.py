@@ -1,11 +1,9 @@
 """Constructs refuse during synthesis what an agent refuses when it starts, and nothing else."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -55,12 +53,6 @@ def of_bedrock(stack: cdk.Stack, **arguments: Any) -> BedrockKnowledgeBase:
 def test_constructs_and_settings_know_the_same_stores() -> None:
     assert STORES == STANDS_ON
     assert {*STORES, *STORE_MEMBERS} == set(store_registry.STORES)
-
-
-def test_every_store_is_named_in_the_docs() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "stores.md").read_text("utf-8")
-
-    assert set(store_registry.STORES) <= set(re.findall(r"[A-Z0-9_]+", page))
 
 
 def test_constructs_and_settings_have_the_same_budget() -> None:
@@ -162,28 +154,6 @@ def test_settings_read_each_exported_member(
         each for each in arguments.values() if not isinstance(each, Reranking | ImplicitFilter)
     ]
     assert all(each in changed.values() for each in plain)
-
-
-def test_reranking_and_filter_models_are_exported_in_retrieve_syntax(
-    stack: cdk.Stack,
-) -> None:
-    entry = of_bedrock(
-        stack,
-        vector_store_type="RDS",
-        reranking=RANKED,
-        implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
-    ).export_configuration()
-
-    ranks, filters = entry["reranking"], entry["implicitFilter"]
-    assert ranks.pop("modelArn").endswith("::foundation-model/amazon.rerank-v1:0")
-    assert ranks == {
-        "numberOfRerankedResults": 3,
-        "fieldsToInclude": ["title"],
-        "additionalModelRequestFields": {"top": 1},
-    }
-    assert filters["modelArn"].endswith(f"::foundation-model/{CLAUDE}")
-    attribute = {"key": "year", "type": "NUMBER", "description": "Of issue."}
-    assert filters["metadataAttributes"] == [attribute]
 
 
 # Required members, and those with other defaults in an agent's environment.
@@ -384,12 +354,3 @@ def test_construct_and_settings_refuse_the_same_store_filters(
 
     assert len({one for one, _ in verdicts.values()}) == 2
     assert {text: both for text, both in verdicts.items() if both[0] != both[1]} == {}
-
-
-def test_filter_with_no_room_for_a_readers_group_is_refused() -> None:
-    wide: Mapping[str, Any] = {"andAll": [LEAF, LEAF, LEAF, LEAF, {"orAll": [LEAF, LEAF]}]}
-    choice = {"orAll": [LEAF, {"andAll": [LEAF, LEAF]}]}
-
-    assert not is_refused(wide, "RDS", narrowed=True)  # the four are packed into a group
-    assert is_refused(choice, "RDS", narrowed=True)
-    assert not is_refused(choice, "RDS", narrowed=False)
