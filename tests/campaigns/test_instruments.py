@@ -6,7 +6,7 @@ the attack, and no missing right the comparison of permissions.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,27 +144,29 @@ def kill_a_message(made: World) -> None:
     made.pass_time(3600)
 
 
+# Those that no other hides go together, for a world is slow to make.
 @pytest.mark.parametrize(
-    ("tamper", "seen"),
+    ("tampers", "seen"),
     [
-        (fail_the_record, {"false failure", "search", "status"}),
-        (lose_the_record, {"ghost", "lost", "orphan", "text", "totals"}),
-        (change_the_object, {"stale"}),
-        (remove_the_object, {"left over"}),
-        (lose_the_text, {"text"}),
-        (lose_the_vectors, {"search"}),
-        (ingest_it_as_nobodys, {"orphan", "quarantine"}),
-        (hold_a_lease, {"lease"}),
-        (leave_a_worklist, {"worklist"}),
-        (miscount, {"totals"}),
-        (take_it_up, {"unsettled", "open", "search", "status", "totals"}),
-        (kill_a_message, {"dead letter"}),
+        (
+            (kill_a_message, hold_a_lease, leave_a_worklist, miscount),
+            {"lease", "worklist", "totals", "dead letter"},
+        ),
+        ((lose_the_text, ingest_it_as_nobodys), {"text", "orphan", "quarantine"}),
+        ((fail_the_record,), {"false failure", "search", "status"}),
+        ((lose_the_record,), {"ghost", "lost", "orphan", "text", "totals"}),
+        ((change_the_object,), {"stale"}),
+        ((remove_the_object,), {"left over"}),
+        ((lose_the_vectors,), {"search"}),
+        ((take_it_up,), {"unsettled", "open", "search", "status", "totals"}),
     ],
+    ids=lambda value: value[0].__name__ if isinstance(value, tuple) else "",
 )
 def test_campaign_notices_each_kind_of_disagreement(
-    settled: World, tamper: Callable[[World], None], seen: set[str]
+    settled: World, tampers: Sequence[Callable[[World], None]], seen: set[str]
 ) -> None:
-    tamper(settled)
+    for tamper in tampers:
+        tamper(settled)
 
     told = discrepancies(settled)
 
@@ -197,7 +199,6 @@ SUCCESS = reply({"content": [{"text": "Found 1 catalog:"}], "status": "success",
     ("given", "leaks", "is_unstructured"),
     [
         (answer(refusal(f"Error: it is in {SECRET.upper()}")), True, False),
-        (answer(refusal(), headers=f"location: https://x/{SECRET}"), True, False),
         (answer(SUCCESS), True, False),
         (answer(reply({"success": True, "results": []})), True, False),
         (answer(refusal(f"Documents:\n{FORGED} Error: sign in")), True, False),
@@ -205,8 +206,6 @@ SUCCESS = reply({"content": [{"text": "Found 1 catalog:"}], "status": "success",
         (answer('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602}}'), False, False),
         (answer("<Error><Code>AccessDenied</Code></Error>", status=403), False, False),
         (answer("Internal Server Error", status=500), False, True),
-        (answer(refusal("Error: GetItem was refused")), False, True),
-        (answer(refusal(code="OOPS")), False, True),
         (answer(refusal(code="UNAVAILABLE")), False, True),
     ],
 )
@@ -232,7 +231,6 @@ def test_answer_with_the_attackers_own_data_is_no_leak() -> None:
 
 NAMES = Names(account="000000000000", region="us-east-1", others={"KB1": "KnowledgeBase1"})
 DOCUMENTS = "documents-000000000000-us-east-1"
-OBJECT = {"Bucket": DOCUMENTS, "Key": "a"}
 
 
 def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
@@ -240,14 +238,6 @@ def made(operation: str, given: dict[str, Any], **more: str) -> list[Need]:
     line = {"function": "stackroom-retrieve", "service": service, "operation": name}
     wanted_by = "stackroom.search.search"
     return needs({**line, "parameters": given, "wanted_by": wanted_by, **more}, NAMES)
-
-
-def test_call_for_missing_object_needs_list_right_and_keys_are_context() -> None:
-    found = made("s3.HeadObject", OBJECT, error="404")
-    [item] = made("dynamodb.PutItem", {"TableName": "control", "Item": {"pk": {"S": "TURNS"}}})
-
-    assert [each.action for each in found] == ["s3:GetObject", "s3:ListBucket"]
-    assert item.context == {"dynamodb:LeadingKeys": ("TURNS",)}
 
 
 def test_unknown_operations_actions_and_conditions_are_errors(tmp_path: Path) -> None:
@@ -296,27 +286,10 @@ def need(action: str, resource: str, **context: str) -> Need:
 
 
 @pytest.mark.parametrize(
-    ("action", "resource", "allowed"),
-    [
-        ("s3:getobject", f"{HELD}/maps/on two\nlines", True),
-        ("s3:GetObject", f"{HELD}/Maps/a", False),
-        ("s3:GetObjectVersion", f"{HELD}/maps/a", False),
-        ("s3:ListBucket", f"{HELD}/maps/a", False),
-    ],
-)
-def test_a_role_allows_an_action_on_what_its_pattern_matches(
-    tmp_path: Path, action: str, resource: str, allowed: bool
-) -> None:
-    assert role_of(tmp_path, READ, LIST).allows(need(action, resource)) is allowed
-
-
-@pytest.mark.parametrize(
     ("operator", "value", "allowed"),
     [
-        ("StringEquals", "maps/", False),
         ("StringLike", "maps/*", True),
         ("StringNotLike", "maps/*", False),
-        ("ForAllValues:StringEquals", ["maps/"], False),
         ("Null", "true", False),
     ],
 )
