@@ -41,11 +41,9 @@ TIERS: dict[str, Tier] = {
     "browser": "prove",
     "browser/test_chat.py": "test",
     "browser/test_catalogs.py": "test",
-    # Every start and stop of the local mode, the wheel, and a deployment of each kind.
-    "local/test_deployment.py": "prove",
+    # Every start and stop of the local mode, a loader of PostgreSQL, and the wheel.
     "local/test_lifecycle.py": "prove",
     "local/test_pgvector_load.py": "prove",
-    "local/test_search_index.py": "prove",
     "local/test_wheel.py": "prove",
     # The state machine over moto's interpreter; `test` has each Choice, Catch and Retry.
     "simulated_time": "prove",

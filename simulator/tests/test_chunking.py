@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bedrock_kb_simulator.chunk_strategies import Chunk, Chunking, strategy_of
@@ -73,6 +73,7 @@ def test_chunks_fit_token_limit_end_with_sentences_and_overlap() -> None:
     assert min(shorter[:-1]) >= 20
 
 
+@settings(max_examples=25)
 @given(
     text=st.text(max_size=3_000),
     size=st.integers(min_value=1, max_value=60),

@@ -1,27 +1,29 @@
 """
-The CDK's CLI deploys into the local cloud as into AWS: the agents of docs/agents.md, and a second
-Stackroom.
+Stacks of the local cloud: the agents of docs/agents.md by the CDK's CLI, and anybody's with
+resources of the simulator. Catalogs with data sources of type S3.
 """
 
 import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, WaiterError
 
-from stackroom_local.state import ACCOUNT, REGION, Instance
-from tests.e2e.people import eventually
-from tests.local.running import local_mode
+from stackroom_local.state import Instance
+from tests.e2e.people import Person, eventually
+from tests.local.running import ANY_SCORE, local_mode
+from tests.local.templates import a_knowledge_base
 
 ROOT = Path(__file__).parents[2]
-CDK = ROOT / ".venv" / "bin" / "cdk"
 SECTIONS = (ROOT / "docs" / "agents.md").read_text("utf-8").split("\n## ")
 FIRST, INTERACTIVE = SECTIONS[1:3]
+PILOT = "ann/harbour/pilot.txt"
 MARK = "----- the next step -----"
 
 
@@ -32,24 +34,13 @@ def cli() -> None:
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """A local mode of its own: the stacks of others would be counted in the one that all share."""
-    with local_mode(tmp_path_factory.mktemp("cdk") / "state") as running:
+    """
+    A local mode of its own: others' stacks would be counted in the one that all share. Its catalogs
+    have data sources of type S3.
+    """
+    options = ("-c", "catalog_data_sources=s3", *ANY_SCORE)
+    with local_mode(tmp_path_factory.mktemp("cdk") / "state", *options) as running:
         yield running
-
-
-def cdk(instance: Instance, verb: str, *options: str, cwd: Path, app: str) -> None:
-    """Run the CDK in a shell after `eval "$(stackroom env --operator)"`."""
-    command = [str(CDK), verb, "--app", app, "--no-notices", *options]
-    environment = {
-        **os.environ,
-        **instance.environment(),
-        "CDK_DISABLE_CLI_TELEMETRY": "1",
-        "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
-    }
-    run = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
 
 
 def blocks(language: str, section: str) -> list[str]:
@@ -120,46 +111,144 @@ def there(instance: Instance) -> list[set[str]]:
     ]
 
 
-def test_a_second_stackroom_indexes_and_its_own_gateway_is_refused_by_name(
-    instance: Instance, tmp_path: Path
+@pytest.fixture(scope="module")
+def cloudformation(instance: Instance) -> Any:
+    return instance.client("cloudformation")
+
+
+@pytest.fixture(scope="module")
+def bedrock_agent(instance: Instance) -> Any:
+    return instance.client("bedrock-agent")
+
+
+def test_mutable_properties_are_updated_in_place(cloudformation: Any, bedrock_agent: Any) -> None:
+    template = a_knowledge_base("changed")
+    template["Resources"]["Base"]["DeletionPolicy"] = "Retain"
+
+    with stack(cloudformation, "changed", template) as made:
+        template["Resources"]["Base"]["Properties"] |= {"Description": "Of herons."}
+        template["Resources"]["Source"]["Properties"] |= {"DataDeletionPolicy": "RETAIN"}
+        update(cloudformation, "changed", template)
+        tags = bedrock_agent.list_tags_for_resource(resourceArn=made["Arn"])["tags"]
+        after = outputs(cloudformation, "changed")
+        base = bedrock_agent.get_knowledge_base(knowledgeBaseId=made["Id"])["knowledgeBase"]
+        source = bedrock_agent.get_data_source(
+            knowledgeBaseId=made["Id"], dataSourceId=made["SourceId"]
+        )["dataSource"]
+
+    assert after == made
+    assert base["description"] == "Of herons."
+    assert source["dataDeletionPolicy"] == "RETAIN"
+    assert tags == {"team": "birds"}
+    # What a template retains stays.
+    bedrock_agent.delete_knowledge_base(knowledgeBaseId=made["Id"])
+
+
+def test_resource_with_an_immutable_change_is_replaced_and_deleted(
+    cloudformation: Any, bedrock_agent: Any
 ) -> None:
-    """Bootstrapped first; what AWS alone has is refused before anything is made."""
-    app, output = f"{sys.executable} infra/app.py", f"--output={tmp_path}"
-    context = ("-c", "project=second", "-c", "bundling=none", output)
-    target = ("second-pipeline", "--require-approval=never")
-    cloudformation = instance.client("cloudformation")
+    template = a_knowledge_base("replaced")
 
-    cdk(instance, "bootstrap", f"aws://{ACCOUNT}/{REGION}", *context, cwd=ROOT, app=app)
-    cdk(instance, "deploy", *target, *context, cwd=ROOT, app=app)
+    with stack(cloudformation, "replaced", template) as made:
+        template["Resources"]["Source"]["Properties"] |= {
+            "Name": "whole-documents",
+            "VectorIngestionConfiguration": {"ChunkingConfiguration": {"ChunkingStrategy": "NONE"}},
+        }
+        update(cloudformation, "replaced", template)
+        after = outputs(cloudformation, "replaced")
+        listed = bedrock_agent.list_data_sources(knowledgeBaseId=made["Id"])["dataSourceSummaries"]
 
-    outputs = deployed(instance)
-    assert len(list(tmp_path.glob("second-*.template.json"))) == 6
-    assert outputs.keys() == {"second-data", "second-knowledge-base", "second-pipeline"}
-    key, data = "zoe/travel/ferry.txt", outputs["second-data"]
-    instance.client("s3").put_object(
-        Bucket=data["BucketName"], Key=key, Body=b"The ferry to Harrow leaves at 21:15."
+    assert after["Id"] == made["Id"]
+    assert after["SourceId"] != made["SourceId"]
+    assert [each["dataSourceId"] for each in listed] == [after["SourceId"]]
+
+
+def test_refusal_by_bedrock_rolls_the_stack_back_with_the_reason(
+    instance: Instance, cloudformation: Any
+) -> None:
+    s3vectors = instance.client("s3vectors")
+    template = a_knowledge_base("refused")
+    template["Resources"]["Index"]["Properties"]["Dimension"] = 256
+    misspelt = a_knowledge_base("misspelt")
+    misspelt["Resources"]["Base"]["Properties"]["Descriptoin"] = "Of herons."
+
+    for name, wrong in (("refused", template), ("misspelt", misspelt)):
+        with pytest.raises(WaiterError), stack(cloudformation, name, wrong):
+            pass
+
+    said = reasons(cloudformation, "refused", "Base")
+    assert "descriptoin" in reasons(cloudformation, "misspelt", "Base")
+    names = [each["vectorBucketName"] for each in s3vectors.list_vector_buckets()["vectorBuckets"]]
+    assert "HandlerErrorCode: InvalidRequest" in said
+    assert "ValidationException" in said
+    assert not [name for name in names if name.startswith("refused-")]
+    gateway = {"Resources": {"Gateway": {"Type": "AWS::BedrockAgentCore::Gateway"}}}
+    with pytest.raises(ClientError, match="AWS::BedrockAgentCore::Gateway"):
+        cloudformation.create_stack(StackName="theirs", TemplateBody=json.dumps(gateway))
+
+
+@contextmanager
+def stack(cloudformation: Any, name: str, template: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Its outputs; it is deleted afterwards."""
+    cloudformation.create_stack(StackName=name, TemplateBody=json.dumps(template))
+    wait(cloudformation, "stack_create_complete", name)
+    yield outputs(cloudformation, name)
+    delete(cloudformation, name)
+
+
+def update(cloudformation: Any, name: str, template: dict[str, Any]) -> None:
+    cloudformation.update_stack(StackName=name, TemplateBody=json.dumps(template))
+    wait(cloudformation, "stack_update_complete", name)
+
+
+def delete(cloudformation: Any, name: str) -> None:
+    cloudformation.delete_stack(StackName=name)
+    wait(cloudformation, "stack_delete_complete", name)
+
+
+def wait(cloudformation: Any, waiter: str, name: str) -> None:
+    patience = {"Delay": 0.05, "MaxAttempts": 1200}
+    cloudformation.get_waiter(waiter).wait(StackName=name, WaiterConfig=patience)
+
+
+def outputs(cloudformation: Any, name: str) -> dict[str, str]:
+    [found] = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
+
+
+def reasons(cloudformation: Any, name: str, logical_id: str) -> str:
+    """Return the reasons in the stack's events for the failures of one resource."""
+    listed = cloudformation.list_stacks()["StackSummaries"]
+    [stack_id, *_] = [each["StackId"] for each in listed if each["StackName"] == name]
+    events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
+    return " ".join(
+        each.get("ResourceStatusReason", "")
+        for each in events
+        if each["LogicalResourceId"] == logical_id and each["ResourceStatus"].endswith("_FAILED")
     )
 
-    def status() -> str | None:
-        items = instance.client("dynamodb").scan(TableName=data["CatalogTableName"])
-        found = [each for each in items["Items"] if each.get("s3_key") == {"S": key}]
-        return found[0]["status"]["S"] if found else None
 
-    eventually(lambda: status() == "indexed", f"{key} is indexed")
-    with pytest.raises(ClientError, match="AWS::BedrockAgentCore::Gateway"):
-        cloudformation.create_stack(
-            StackName="second-gateway",
-            TemplateBody=(tmp_path / "second-gateway.template.json").read_text("utf-8"),
-            Capabilities=["CAPABILITY_NAMED_IAM"],
-        )
-    assert "second-gateway" not in deployed(instance)
+def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
+    instance: Instance,
+) -> None:
+    ann, kim, aws = Person(instance, "ann"), Person(instance, "kim"), instance.client
+    ann.settle([ann.put("harbour/pilot.txt", "The pilot of the quince harbour is Ottokar.")])
+    bucket, sidecar = instance.bucket, f"{PILOT}.metadata.json"
+    ours = json.loads(aws("s3").get_object(Bucket=bucket, Key=sidecar)["Body"].read())
+    forged = {"metadataAttributes": {**ours["metadataAttributes"], "user_id": "kim"}}
+
+    aws("s3").put_object(Bucket=bucket, Key=sidecar, Body=json.dumps(forged).encode())
+    harbour = ann.catalog("harbour")
+    aws("bedrock-agent").start_ingestion_job(
+        knowledgeBaseId=harbour.knowledge_base_id, dataSourceId=harbour.data_source_id
+    )
+    answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
+
+    assert "Ottokar" not in json.dumps(answer)
+    log = instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
+    assert PILOT in log.read_text()
 
 
-def deployed(instance: Instance) -> dict[str, dict[str, str]]:
-    """The outputs of the second Stackroom's stacks, by stack."""
-    found = instance.client("cloudformation").describe_stacks()["Stacks"]
-    return {
-        each["StackName"]: {out["OutputKey"]: out["OutputValue"] for out in each.get("Outputs", [])}
-        for each in found
-        if each["StackName"].startswith("second-") and each["StackStatus"] == "CREATE_COMPLETE"
-    }
+def _withheld(person: Person) -> dict[str, Any] | None:
+    answer = person.call(query="the pilot of the quince harbour", top_k=20)
+    return answer if answer["metadata"].get("withheld_results") else None

@@ -1,4 +1,4 @@
-"""Options of a deployment: data sources of type S3, and MANAGED knowledge bases."""
+"""Options of a deployment: a guardrail, and MANAGED knowledge bases."""
 
 import json
 from collections.abc import Iterator
@@ -7,69 +7,38 @@ from typing import Any
 
 import pytest
 
-from stackroom.model.records import DocumentStatus
-from tests.e2e.people import Person, eventually, logs_of_functions
-from tests.local.running import ANY_SCORE, local_mode, stackroom
+from stackroom_local.state import Instance
+from tests.campaigns.gateways import changed_functions
+from tests.e2e.people import Person
+from tests.local.running import local_mode, stackroom
 
 pytestmark = pytest.mark.processes
 
-CROWD = {f"crowd/guest {n}.txt": f"Guest {n} sits at table {n % 7}." for n in range(30)}
-PILOT = "ann/harbour/pilot.txt"
-REEF = {"reef/corals.txt": "Corals of the reef grow a centimetre a year."}
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("chosen")
-
-
-@pytest.fixture(scope="module")
-def ann(folder: Path) -> Iterator[Person]:
-    """A user where catalogs have data sources of type S3, with thirty files in one catalog."""
-    with local_mode(folder / "s3", "-c", "catalog_data_sources=s3", *ANY_SCORE) as running:
-        ann = Person(running, "ann")
-        ann.settle(ann.put_all({**CROWD, **REEF}))
-        yield ann
-
-
-@pytest.fixture(scope="module")
-def host(folder: Path) -> Iterator[Person]:
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Person]:
     """A user with a managed pool."""
-    with local_mode(folder / "managed", "-c", "knowledge_base_type=managed") as running:
+    with local_mode(tmp_path / "managed", "-c", "knowledge_base_type=managed") as running:
         host = Person(running, "host")
         host.settle(host.put_all({"room 3/a.txt": "Room 3 has a piano."}))
         yield host
 
 
-def test_search_whose_guardrail_gives_no_verdict_shows_no_passage(folder: Path) -> None:
-    guardrail = ("-c", "guardrail_id=absent", "-c", "guardrail_version=1")
-    with local_mode(folder / "guarded", *guardrail, *ANY_SCORE) as running:
-        eve = Person(running, "eve")
-        eve.put("notes/piano.txt", "Room 3 has a piano.")
-        eventually(lambda: _is_indexed(eve, "notes/piano.txt"), "the note is indexed")
+def test_search_whose_guardrail_gives_no_verdict_shows_no_passage(instance: Instance) -> None:
+    eve, question = Person(instance, "eve"), "Which room has a piano?"
+    eve.settle([eve.put("notes/piano.txt", "Room 3 has a piano.")])
+    assert eve.files_found(question) == ["piano.txt"]
 
-        answer = eve.call(query="Which room has a piano?")
+    with changed_functions(instance, _guarded):
+        answer = eve.call(query=question)
 
     assert not answer["success"]
     assert "Room 3" not in json.dumps(answer)
 
 
-def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(ann: Person) -> None:
-    kim, aws = Person(ann.instance, "kim"), ann.instance.client
-    ann.settle([ann.put("harbour/pilot.txt", "The pilot of the quince harbour is Ottokar.")])
-    bucket, sidecar = ann.instance.bucket, f"{PILOT}.metadata.json"
-    ours = json.loads(aws("s3").get_object(Bucket=bucket, Key=sidecar)["Body"].read())
-    forged = {"metadataAttributes": {**ours["metadataAttributes"], "user_id": "kim"}}
-
-    aws("s3").put_object(Bucket=bucket, Key=sidecar, Body=json.dumps(forged).encode())
-    harbour = ann.catalog("harbour")
-    aws("bedrock-agent").start_ingestion_job(
-        knowledgeBaseId=harbour.knowledge_base_id, dataSourceId=harbour.data_source_id
-    )
-    answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
-
-    assert "Ottokar" not in json.dumps(answer)
-    assert PILOT in logs_of_functions(ann.instance)["/aws/lambda/stackroom-retrieve"]
+def _guarded(function: dict[str, Any]) -> dict[str, Any]:
+    variables = {"GUARDRAIL_ID": "absent", "GUARDRAIL_VERSION": "1"}
+    return {"Environment": {"Variables": function["Environment"]["Variables"] | variables}}
 
 
 def test_managed_pool_shows_a_file_only_to_its_owner_until_deleted(
@@ -90,13 +59,3 @@ def test_managed_pool_shows_a_file_only_to_its_owner_until_deleted(
     assert host.find("an instrument", catalog_id=host.catalog("room 3").catalog_id) == []
     assert (audit.returncode, audit.stderr) == (0, "")
     assert "no discrepancies" in audit.stdout
-
-
-def _is_indexed(person: Person, path: str) -> bool:
-    record = person.record(path)
-    return record is not None and record.status is DocumentStatus.INDEXED
-
-
-def _withheld(person: Person) -> dict[str, Any] | None:
-    answer = person.call(query="the pilot of the quince harbour", top_k=20)
-    return answer if answer["metadata"].get("withheld_results") else None

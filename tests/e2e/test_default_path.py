@@ -1,6 +1,6 @@
 """
 Files in a deployment with default settings: they are replaced, removed, and rebuilt by the
-reconciler after their records were lost.
+reconciler after their records were lost or set back to a moment.
 """
 
 import re
@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from bedrock_kb_simulator.assumptions import CustomTells
+from infra.restore import Restoration
+from stackroom.clock import utc_now
 from stackroom.model.records import DocumentStatus
 from stackroom_local.state import Instance
-from tests.e2e.people import Person
-from tests.local.running import local_mode, stackroom
+from tests.e2e.people import Agent, Person, eventually
+from tests.local.running import ANY_SCORE, local_mode, stackroom
 
 HERS = {
     "research/corals.txt": "Corals of the reef grow a centimetre a year.",
@@ -46,7 +48,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     """A local mode whose Retrieve identifies documents by their object; elsewhere it is the id."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEDROCK_KB_SIMULATOR_CUSTOM_DOCUMENTS_TELL", CustomTells.LOCATION)
-        with local_mode(tmp_path_factory.mktemp("default") / "state") as running:
+        with local_mode(tmp_path_factory.mktemp("default") / "state", *ANY_SCORE) as running:
             yield running
 
 
@@ -105,6 +107,7 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
         upload(instance, key, **UNREADABLE.get(key, {}))
     for key in UNREADABLE:
         ann.await_status(key.removeprefix("ann/"), DocumentStatus.FAILED)
+    stackroom("status", "--until-settled", "-u", "key", state_dir=instance.state_dir)
     before = beyond.records()
     lose_records(instance)
     time.sleep(QUIET_SECONDS)
@@ -128,6 +131,50 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
     assert beyond.files_found("corals grow")[0] == "corals.txt"
     ann.settle([ann.put("papers/secret.txt", "It is no secret any more.")])
     assert ann.files_found("secret") == ["secret.txt"]
+
+
+def test_a_reconciliation_makes_restored_tables_true_again(instance: Instance) -> None:
+    """As docs/operations.md restores them to a moment."""
+    otto, dynamodb = Person(instance, "otto"), instance.client("dynamodb")
+    tables = (instance.catalog_table, instance.control_table)
+    letters = {"letters/old.txt": "From Bruges.", "letters/torn.txt": "From Ghent."}
+    otto.settle(otto.put_all(letters))
+    streams = {
+        each: dynamodb.describe_table(TableName=each)["Table"]["LatestStreamArn"] for each in tables
+    }
+
+    def event_filenames() -> set[str]:
+        events = Agent(instance, "otto")("list_events", limit=100)["metadata"]["events"]
+        return {each["detail"].get("filename") for each in events}
+
+    restoration = Restoration(dynamodb=dynamodb, write_line=print)
+    for table in tables:
+        restoration.restore_copy(table, utc_now())
+    otto.settle([otto.put("letters/new.txt", "From Antwerp.")])
+    otto.remove("letters/torn.txt")
+    otto.await_absence("letters/torn.txt")
+
+    for table in tables:
+        restoration.copy_back(table)
+    for table in tables:
+        restoration.delete_copy(table)
+    known = set(otto.records())
+
+    def reconciled() -> bool:
+        assert stackroom("reconcile", state_dir=instance.state_dir).returncode == 0
+        statuses = {key: each.status for key, each in otto.records().items()}
+        kept = ("otto/letters/old.txt", "otto/letters/new.txt")
+        return statuses == dict.fromkeys(kept, DocumentStatus.INDEXED)
+
+    eventually(reconciled, "records are those of the bucket")
+    assert known == {f"otto/{path}" for path in letters}
+    assert set(otto.files_found("Where is the letter from?")) == {"old.txt", "new.txt"}
+    # Of tables whose streams are others than when it was deployed, nobody would be told.
+    streamed = {each: dynamodb.describe_table(TableName=each)["Table"] for each in tables}
+    assert {name: each["LatestStreamArn"] for name, each in streamed.items()} == streams
+    otto.settle([otto.put("letters/later.txt", "From Bruges again.")])
+    eventually(lambda: "later.txt" in event_filenames(), "what happened after it is told")
+    assert not [each for each in dynamodb.list_tables()["TableNames"] if "restored" in each]
 
 
 def upload(instance: Instance, key: str, **options: str) -> None:

@@ -12,15 +12,12 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from bedrock_kb_simulator.access_keys import RootKey, new_id
 from stackroom_local.state import REGION, Instance, StateDirectory
 
 # Whom ministack takes for the account's root by itself, and who would know another's id alone.
 GUESSES = ("test", "000000000000", "AKIAIOSFODNN7EXAMPLE")
 CALLS: dict[str, Callable[[Any], object]] = {
-    "dynamodb": lambda dynamodb: dynamodb.list_tables(),
     "s3": lambda s3: s3.list_buckets(),
-    "sts": lambda sts: sts.get_caller_identity(),
     "bedrock-agent": lambda bedrock: bedrock.list_knowledge_bases(),
 }
 
@@ -34,17 +31,6 @@ def test_a_state_directory_has_a_key_of_its_own_for_its_owner_alone(tmp_path: Pa
         assert kept.secret_access_key not in repr(kept)
         assert stat.S_IMODE(one.path.stat().st_mode) == 0o700
         assert stat.S_IMODE((one / "root-key.json").stat().st_mode) == 0o600
-
-
-def test_session_keys_are_derived_from_the_root_secret() -> None:
-    one, other = (
-        RootKey(access_key_id=new_id("AKIA"), secret_access_key=secret) for secret in ("a", "b")
-    )
-    session = new_id("ASIA")
-
-    assert one.secret_of(one.access_key_id) == "a"
-    assert one.secret_of(session) == one.secret_of(session) != other.secret_of(session)
-    assert len({one.secret_of(session), one.token_of(session), other.token_of(session)}) == 3
 
 
 @pytest.mark.parametrize("service", CALLS)
@@ -89,18 +75,6 @@ def test_unsigned_requests_are_refused(instance: Instance) -> None:
     for path in ("/knowledgebases/", "/_simulator/faults", "/_simulator/scripts"):
         assert httpx2.get(instance.simulator_endpoint + path).status_code == 403
         assert httpx2.post(instance.simulator_endpoint + path, json={}).status_code == 403
-
-
-def test_a_roles_session_signs_at_each_server_and_only_with_its_token(instance: Instance) -> None:
-    role = "arn:aws:iam::000000000000:role/cdk-hnb659fds-deploy-role-000000000000-us-east-1"
-    made = instance.client("sts").assume_role(RoleArn=role, RoleSessionName="me")["Credentials"]
-    key, secret = made["AccessKeyId"], made["SecretAccessKey"]
-
-    for service in ("sts", "bedrock-agent"):
-        CALLS[service](_client(instance, service, key, secret, made["SessionToken"]))
-        for token in (None, "another"):
-            with pytest.raises(ClientError):
-                CALLS[service](_client(instance, service, key, secret, token))
 
 
 def test_state_directory_is_readable_by_its_owner_only(instance: Instance) -> None:

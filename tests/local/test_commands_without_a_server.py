@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from stackroom_cli import lifecycle
 from stackroom_local.servers import Ports
 from stackroom_local.state import StateDirectory
 from stackroom_local.supervisor import LocalMode, Stopped, signals_raise
-from tests.local.running import STACKROOM, CommandResult, within
+from tests.local.running import CommandResult, within
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,9 +35,7 @@ def stackroom(
 @pytest.mark.parametrize(
     "command",
     [
-        ("status",),
         ("drop", ".", "--user", "ada", "--catalog", "home"),
-        ("ask", "why?", "--user", "ada"),
     ],
     ids=" ".join,
 )
@@ -56,8 +53,6 @@ def test_command_without_a_server_says_how_to_start_one(
     "cap",
     [
         ("--documents", "-1"),
-        ("--bytes", "5XB"),
-        ("--dollars", "1e9"),
         (),
     ],
     ids=" ".join,
@@ -67,13 +62,6 @@ def test_invalid_cap_is_refused(stackroom: Stackroom, cap: tuple[str, ...]) -> N
 
     assert answer.returncode == 2
     assert "Invalid value" in answer.stderr
-
-
-@pytest.mark.processes
-def test_doctor_needs_nothing_to_be_up(stackroom: Stackroom) -> None:
-    answer = stackroom("doctor")
-
-    assert "is not running" in answer.stdout
 
 
 def test_command_errors_are_reported_as_json_on_request(
@@ -131,7 +119,6 @@ CAFE = os.fsdecode(b"caf\xe9")  # as Python has what a shell in Latin-1 passes
     "command",
     [
         ("ask", CAFE, "-u", "zed"),
-        ("drop", ".", "-u", "zed", "-c", CAFE),
     ],
     ids=ascii,
 )
@@ -142,32 +129,6 @@ def test_an_argument_that_is_not_utf_8_is_named_in_one_line(
 
     assert (answer.returncode, answer.stdout) == (2, "")
     assert re.fullmatch(r"stackroom: the argument '.*caf\\xe9' must be UTF-8.*\n", answer.stderr)
-
-
-def test_a_path_to_drop_may_be_of_any_bytes(stackroom: Stackroom) -> None:
-    answer = stackroom("drop", CAFE, "-u", "zed", "-c", "first")
-
-    assert (answer.returncode, "is not running" in answer.stderr) == (1, True)
-
-
-@pytest.mark.processes
-def test_ctrl_c_while_the_command_line_is_being_imported_ends_it_quietly(tmp_path: Path) -> None:
-    # A module that is found before the real one stands for a moment of the import.
-    (tmp_path / "typer.py").write_text(
-        "import signal\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts us may ignore it\n"
-        "signal.raise_signal(signal.SIGINT)\n"
-    )
-
-    ended = subprocess.run(
-        [STACKROOM, "up", "--state-dir", tmp_path / "state"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -190,7 +151,6 @@ def test_ctrl_c_stops_servers_although_python_drops_the_exception(tmp_path: Path
     ("number", "file", "begins"),
     [
         (errno.EROFS, "/checkout/.cache/templates", "/checkout/.cache/templates: Read-only"),
-        (errno.ENOSPC, None, "No space left"),  # of a file that is open
     ],
 )
 def test_unwritable_place_is_reported_in_one_line(

@@ -45,14 +45,6 @@ def test_failed_save_is_not_reported_as_done(kept: DiskReserve, tmp_path: Path) 
     assert not kept.is_done
 
 
-def test_unwritten_history_does_not_count_as_a_loss(kept: DiskReserve, tmp_path: Path) -> None:
-    (tmp_path / "ministack" / "cloudwatch_logs.json.tmp").mkdir(parents=True)
-
-    app.save_all({"sqs": lambda: {"queues": {}}, "cloudwatch_logs": lambda: {"groups": {}}})
-
-    assert kept.is_done
-
-
 def test_state_that_grows_with_each_call_is_saved_last(kept: DiskReserve) -> None:
     """If the reserved room is too small for everything, tables and queues are kept."""
     asked = list[str]()

@@ -51,14 +51,10 @@ def test_a_document_is_chosen_by_its_file_in_a_catalog(
 @pytest.mark.parametrize(
     ("target", "user", "catalog", "problem"),
     [
-        ("report.pdf", "alice", None, "'report.pdf' is not a key under alice/; name the key"),
         ("report.pdf", None, "research", "--catalog 'research' requires --user"),
-        ("report.pdf", "alice", "law", "'alice' has no catalog 'law'; there are: 'research'"),
         ("s3://other/a.txt", None, None, "'s3://other/a.txt' is not in this bucket, s3://docs/"),
         ("reprot.pdf", "alice", "research", f"did you mean '{KEY}'"),
-        ("nosuch.pdf", "alice", "research", "'alice/research/nosuch.pdf'; see: stackroom status"),
         ("alice/law/a.txt", None, None, "see: stackroom status"),
-        ("a.txt", "a/b", "research", "'a/b' is not a user id"),
     ],
 )
 def test_missing_document_is_reported_with_the_nearest_one(
@@ -82,17 +78,6 @@ def test_a_file_that_belongs_to_no_catalog_is_chosen_by_its_key(
     assert is_unplaced(document.catalog_id)
 
 
-def test_rejected_file_under_a_catalogs_prefix_is_found_in_that_catalog(
-    pipeline: Pipeline, choosing: DocumentLookup
-) -> None:
-    pipeline.drop("alice/research//x.txt")
-
-    (document,) = choosing.chosen(["alice/research//x.txt"], user="alice", catalog=None)
-
-    assert document.s3_key == "alice/research//x.txt"
-    assert document.catalog_id == catalog_id_of("alice", "research")
-
-
 def test_foreign_catalog_is_not_found_by_its_id(choosing: DocumentLookup) -> None:
     with pytest.raises(ValidationError, match="'bob' has no catalog"):
         choosing.catalog("bob", catalog_id_of("alice", "research"))
@@ -102,7 +87,6 @@ def test_foreign_catalog_is_not_found_by_its_id(choosing: DocumentLookup) -> Non
     ("folder", "name", "typed"),
     [
         ("B\u00fcro", "Ma\u0308rz\u00a01.txt", "M\u00e4rz\u202f1.txt"),
-        ("Bu\u0308ro", "M\u00e4rz 1.txt", "Ma\u0308rz 1.txt"),
     ],
 )
 def test_document_is_found_by_name_in_any_unicode_form(folder: str, name: str, typed: str) -> None:
@@ -119,19 +103,3 @@ def test_document_is_found_by_name_in_any_unicode_form(folder: str, name: str, t
             assert document.s3_key == key
     [document] = choosing.chosen([f"alice/B\u00fcro/{typed}"], user=None, catalog=None)
     assert document.s3_key == key
-
-
-def test_argument_is_read_as_a_name_in_a_catalog_or_as_a_key() -> None:
-    pipeline = Pipeline()
-    first, second = "alice/B\u00fcro/Ma\u0308rz.txt", "alice/B\u00fcro/M\u00e4rz.txt"
-    pipeline.drop(first)
-    pipeline.drop(second)
-    choosing = DocumentLookup(
-        catalogs=pipeline.catalogs, documents=pipeline.documents, bucket="docs"
-    )
-
-    [named] = choosing.chosen(["M\u00e4rz.txt"], user="alice", catalog="B\u00fcro")
-    [keyed] = choosing.chosen([second], user=None, catalog=None)
-
-    assert (named.s3_key, named.is_rejected) == (first, False)
-    assert (keyed.s3_key, keyed.is_rejected) == (second, True)

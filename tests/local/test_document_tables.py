@@ -12,7 +12,7 @@ from stackroom_cli.deletion import receipts_text
 from stackroom_cli.document_tables import overview
 from stackroom_cli.json_output import DocumentTold
 from stackroom_cli.own_documents import table_of
-from stackroom_cli.sites.site_records import NO_CATALOG, CatalogListing
+from stackroom_cli.sites.site_records import CatalogListing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = Document(
@@ -31,9 +31,6 @@ ASKED = Receipt(
     document_id="doc-1",
     filename="a.txt",
     asked_at=NOON,
-)
-ESTIMATE = DocumentEstimate(
-    document=WAITING, stage=DocumentStage.WAITING, eta_seconds=1, so_far_seconds=0
 )
 
 
@@ -61,29 +58,6 @@ def test_waiting_document_shows_queue_position_attempt_and_time_left() -> None:
     assert stage in shown
 
 
-def test_unknown_or_exceeded_time_left_is_not_shown() -> None:
-    unknown, late = (
-        DocumentEstimate(
-            document=WAITING, stage=DocumentStage.INGESTING, so_far_seconds=2400, is_late=is_late
-        )
-        for is_late in (False, True)
-    )
-
-    shown = [printed(overview([listing(each)], speed=10)) for each in (unknown, late)]
-
-    assert "being read and indexed, 4m so far" in shown[0]
-    assert "being read and indexed, longer than usual: 4m so far" in shown[1]
-
-
-def test_a_settled_document_has_no_stage_and_a_failed_one_its_reason() -> None:
-    failed = WAITING.moved(DocumentStatus.FAILED, at=NOON, reason="the file is empty")
-
-    shown = printed(overview([CatalogListing("ada", "home", (failed,))], speed=1))
-
-    assert "the file is empty" in shown
-    assert "to go" not in shown
-
-
 def test_an_indexed_document_is_shown_with_its_gaps() -> None:
     gap = "1 of 2 pages looks garbled: 2"
     indexed = WAITING.moved(DocumentStatus.INDEXED, at=NOON).model_copy(update={"gaps": (gap,)})
@@ -101,18 +75,11 @@ def test_an_indexed_document_is_shown_with_its_gaps() -> None:
     ("changes", "end"),
     [
         ({}, "being removed"),
-        ({"not_found_at": NOON}, "being removed"),
         (
             {"unsearchable_since": NOON + timedelta(seconds=7)},
             "unsearchable since 2026-03-01 12:00:07Z",
         ),
-        (
-            {"unsearchable_since": NOON, "waited_until": NOON},
-            "unsearchable since 2026-03-01 12:00:00Z, searches before 2026-03-01 12:00:00Z"
-            " not counted",
-        ),
         ({"found_again_at": NOON}, "being removed, found again 2026-03-01 12:00:00Z"),
-        ({"superseded_at": NOON}, "dropped again 2026-03-01 12:00:00Z"),
     ],
 )
 def test_receipt_closes_only_when_no_search_finds_the_document(
@@ -141,20 +108,3 @@ def test_pipe_gets_tab_separated_cells_and_narrow_terminal_whole_reasons() -> No
     lines = narrow.file.getvalue().splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert set(reason.split()) <= set(" ".join(lines).split())
-
-
-def test_receipt_of_a_lost_file_shows_no_request() -> None:
-    shown = printed(receipts_text([ASKED.model_copy(update={"lost": True})]))
-
-    assert "lost, missing since 2026-03-01 12:00:00Z" in shown
-    assert "asked" not in shown
-
-
-def test_files_of_nobody_are_explained_once_below_the_table() -> None:
-    nobodys = [CatalogListing("!none", NO_CATALOG, (WAITING, WAITING))]
-
-    shown = printed(overview([listing(ESTIMATE), *nobodys], speed=10))
-
-    assert shown.count("without a user's folder") == 1
-    assert "stackroom status -u '!none'" in shown
-    assert "!none" not in printed(overview([listing(ESTIMATE)], speed=10))

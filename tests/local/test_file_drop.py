@@ -66,9 +66,7 @@ FAILED_EARLIER = {
     ("record", "covers"),
     [
         ({"status": DocumentStatus.INDEXED}, True),
-        ({"status": DocumentStatus.FAILED}, True),
         ({"status": DocumentStatus.PENDING}, False),
-        ({"status": DocumentStatus.INDEXING}, False),
         ({"status": DocumentStatus.DELETING}, False),
         ({**EARLIER, "etag": "old"}, False),  # of the file that it replaces
         (EARLIER, True),  # identical, and indexed

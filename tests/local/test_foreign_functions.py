@@ -14,12 +14,9 @@ from stackroom_local.function_processes.runtime_client import LAYERS
     ("config", "ours"),
     [
         ({"Runtime": "python3.13", "Handler": "stackroom_agents.batch_handler.handler"}, True),
-        ({"Runtime": "python3.12", "Handler": "functions.retrieve.handler.handler"}, True),
         ({"Runtime": "python3.13", "Handler": "index.handler"}, False),
         ({"Runtime": "python3.13", "Handler": "stackroom_agents_of_mine.handler"}, False),
         ({"Runtime": "nodejs22.x", "Handler": "functions.retrieve.handler.handler"}, False),
-        ({"Runtime": "provided.al2023", "Handler": "functions.retrieve.handler.handler"}, False),
-        ({"PackageType": "Image"}, False),
     ],
 )
 def test_a_function_is_ours_by_its_runtime_and_handler(config: dict[str, Any], ours: bool) -> None:

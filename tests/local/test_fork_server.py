@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import socket
 import stat
 import subprocess
@@ -15,9 +14,8 @@ from typing import Any
 
 import psutil
 import pytest
-from botocore.loaders import JSONFileLoader, create_loader
 
-from stackroom_local.function_processes import fork_server, launcher
+from stackroom_local.function_processes import launcher
 
 pytestmark = pytest.mark.processes
 
@@ -119,14 +117,6 @@ def test_a_forked_process_ends_with_its_launcher(shared: Forking) -> None:
     wait_until(lambda: not is_alive(forked))
 
 
-def test_a_launcher_ends_as_its_killed_process_did(shared: Forking) -> None:
-    launcher = shared.launch()
-
-    os.kill(told_by(launcher)["pid"], signal.SIGKILL)
-
-    assert launcher.wait(SECONDS) == -signal.SIGKILL
-
-
 def test_launcher_runs_the_function_itself_without_a_process_to_fork(
     tmp_path: Path,
 ) -> None:
@@ -173,21 +163,6 @@ def test_a_killed_process_to_fork_from_is_replaced(tmp_path: Path) -> None:
     wait_until(lambda: any(each.pid != first.pid for each in ministack.children()))
     ministack.stdin.close()
     ministack.wait()
-
-
-def test_sharing_the_descriptions_of_services_leaves_them_as_they_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read_anew = {each: described(each) for each in ("dynamodb", "s3", "stepfunctions")}
-    monkeypatch.setattr(JSONFileLoader, "load_file", JSONFileLoader.load_file)  # is put back
-
-    fork_server.share_descriptions()
-
-    assert {each: described(each) for each in read_anew} == read_anew
-
-
-def described(service: str) -> Any:
-    return create_loader().load_service_model(service, "service-2")
 
 
 def told_by(launcher: "subprocess.Popen[str]") -> dict[str, Any]:

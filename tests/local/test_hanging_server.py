@@ -11,8 +11,7 @@ import pytest
 
 from stackroom_cli import health_checks, output, program
 from stackroom_cli.commands import document_commands
-from stackroom_cli.health_checks import SomeBad, tell, well
-from stackroom_cli.json_output import CheckTold
+from stackroom_cli.health_checks import SomeBad
 from stackroom_cli.operator_documents import tell_reasons
 from stackroom_cli.sites.file_drop import DroppableFile, NotDropped, drop
 from stackroom_local.state import Instance, StateDirectory
@@ -62,17 +61,6 @@ def test_doctor_names_each_server_that_hangs_and_comes_to_an_end(
     bad = [each["text"] for each in json.loads(said)["checks"] if not each["good"]]
     assert [each for each in bad if each.startswith("bucket docs does not answer")]
     assert [each for each in bad if each.startswith("Bedrock's stand-in at http")]
-
-
-def test_each_check_is_reported_before_the_next_begins(capsys: pytest.CaptureFixture[str]) -> None:
-    def checks() -> Iterator[CheckTold]:
-        yield well("the first")
-        assert "the first" in capsys.readouterr().out
-        yield well("the second")
-
-    tell(checks(), output.create_output(as_json=False))
-
-    assert "the second" in capsys.readouterr().out
 
 
 def test_status_says_that_a_server_hangs(

@@ -2,22 +2,23 @@
 
 import json
 import socket
-import time
-from collections.abc import Callable
+import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bedrock_kb_simulator import orders
 from bedrock_kb_simulator.fault_orders import PATH
-from stackroom.text.document_text import READER_VERSION
-from stackroom_cli.sites.site_records import SiteRecords
-from stackroom_cli.sites.site_services import SiteServices
+from simulator.tests.files import scanned_pdf
+from stackroom.model.records import DocumentStatus
 from stackroom_local.local_errors import ChildFailed, PortTaken
 from stackroom_local.processes import free_ports
 from stackroom_local.servers import Ports
-from stackroom_local.state import Instance
+from tests.e2e.people import Person, eventually
 from tests.local.running import (
+    ANY_SCORE,
     instance_of,
     local_mode,
     none_left,
@@ -34,74 +35,109 @@ def state_dir(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
-@pytest.fixture
-def note(tmp_path: Path) -> Path:
-    path = tmp_path / "note.txt"
-    path.write_text("The spare key hangs behind the barometer.")
-    return path
+LEASE = scanned_pdf(
+    "Annex A\nThe rent is 812 euros.",
+    "Annex B\nThe notice period is nine weeks.\nIt begins on the first day of a month.",
+    read=["Lease Agreement"],
+)
+QUESTION = "What is the notice period of the lease?"
+GAP = "2 of 3 pages have no text, or hardly any, beside an image: 1-2"
 
 
-def test_ingested_documents_survive_down_and_up_but_not_a_fresh_start(
-    state_dir: Path, note: Path
-) -> None:
-    with local_mode(state_dir) as instance:
-        dropped = stackroom(
-            *("drop", str(note), "--user", "ada", "--catalog", "home", "--wait"),
-            state_dir=state_dir,
-        )
-        second = stackroom("up", "--port", str(free_ports(4)), state_dir=state_dir)
-        stackroom("down", state_dir=state_dir)
-        left_after_down = none_left(state_dir, within=60)
-    with local_mode(state_dir):
-        asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
-    with local_mode(state_dir, "--fresh"):
-        status = stackroom("status", state_dir=state_dir)
+@dataclass
+class Ada:
+    """A user with a note and a scan; what she meets in three starts of one state directory."""
+
+    state_dir: Path
+    first: dict[str, Any] = field(default_factory=dict)
+    with_ocr: dict[str, Any] = field(default_factory=dict)
+    fresh: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
+        return stackroom(*command, state_dir=self.state_dir)
+
+    def ask(self, question: str) -> str:
+        return self.run("ask", question, "--user", "ada").stdout
+
+
+@pytest.fixture(scope="module")
+def ada(tmp_path_factory: pytest.TempPathFactory) -> Ada:
+    folder = tmp_path_factory.mktemp("lifecycle")
+    ada = Ada(folder / "state")
+    (folder / "note.txt").write_text("The spare key hangs behind the barometer.")
+    (folder / "lease.pdf").write_bytes(LEASE)
+    files = (str(folder / each) for each in ("note.txt", "lease.pdf"))
+
+    with local_mode(ada.state_dir, *ANY_SCORE) as instance:
+        ada.first = {
+            "dropped": ada.run("drop", *files, "--user", "ada", "--catalog", "home", "--wait"),
+            "records": Person(instance, "ada").records(),
+            "of the scan": ada.ask(QUESTION),
+            "second": ada.run("up", "--port", str(free_ports(4))),
+            "pid": instance.pid,
+        }
+        ada.run("down")
+        ada.first["is gone"] = none_left(ada.state_dir, within=60)
+    with local_mode(ada.state_dir, "--ocr", *ANY_SCORE) as instance:
+        person = Person(instance, "ada")
+
+        def cited() -> list[int]:
+            found = person.find(QUESTION)
+            return [each["source"]["page"] for each in found if "nine weeks" in each["content"]]
+
+        ada.with_ocr = {
+            "asked": ada.ask("where is the spare key?"),
+            "cited": eventually(cited, "the scan is read anew, and found"),
+            "settled": person.await_status("home/lease.pdf", DocumentStatus.INDEXED),
+            "records": person.records(),
+            "passages": ada.run(
+                "passages", "lease.pdf", "--user", "ada", "--catalog", "home", "--text"
+            ),
+            "reread": ada.run("reread", "--user", "ada"),
+            "doctor": ada.run("doctor"),
+        }
+    # By this seed a start's first two calls for data sources would fail.
+    with local_mode(ada.state_dir, "--fresh", "--faults", "3:0.1") as instance:
+        ada.fresh = {
+            "status": ada.run("status"),
+            "faults": orders.ask("GET", instance.simulator_endpoint + PATH, key=instance.root_key),
+            "reconciled": ada.run("reconcile"),
+        }
+    return ada
+
+
+def test_ingested_documents_survive_down_and_up_but_not_a_fresh_start(ada: Ada) -> None:
+    dropped, second = ada.first["dropped"], ada.first["second"]
 
     assert dropped.returncode == 0, dropped.stderr
     assert second.returncode == 1, "a directory serves one at a time"
-    assert f"already served by process {instance.pid}" in second.stderr
+    assert f"already served by process {ada.first['pid']}" in second.stderr
     assert "stackroom down" in second.stderr
-    assert left_after_down
-    assert "behind the barometer" in asked.stdout
-    assert "no documents yet" in status.stdout
+    assert ada.first["is gone"]
+    assert "behind the barometer" in ada.with_ocr["asked"]
+    assert "no documents yet" in ada.fresh["status"].stdout
 
 
-def test_a_directory_that_an_older_reader_has_read_is_read_anew_once(
-    state_dir: Path, note: Path
-) -> None:
-    with local_mode(state_dir) as instance:
-        drop = ("drop", str(note), "--user", "ada", "--catalog", "home", "--wait")
-        stackroom(*drop, state_dir=state_dir)
-        [before] = SiteRecords(instance).documents("ada")
-        outdated = {"text_id": "0" * 16, "indexed_text_id": None}
-        SiteServices(instance).stores.documents.save(before.model_copy(update=outdated))
-    fresh, marker = (state_dir / "reader").read_text(), state_dir / "reader"
-    marker.unlink()
+def test_pages_without_text_are_found_and_cited_once_ocr_is_on(ada: Ada) -> None:
+    lease, note = "ada/home/lease.pdf", "ada/home/note.txt"
+    before, after = ada.first["records"], ada.with_ocr["records"]
 
-    with local_mode(state_dir) as instance:
-        settled = _eventually(lambda: _text_ids(instance) == {before.text_id} and marker.exists())
-        asked = stackroom("ask", "where is the spare key?", "--user", "ada", state_dir=state_dir)
-    said = state_dir.with_suffix(".log").read_text()
-
-    assert settled
-    assert marker.read_text() == fresh == READER_VERSION
-    assert "rereading 1 document from an earlier version" in said
-    assert "behind the barometer" in asked.stdout
+    assert (before[lease].status, before[lease].gaps) == (DocumentStatus.INDEXED, (GAP,))
+    assert "nine weeks" not in ada.first["of the scan"]
+    assert ada.with_ocr["cited"] == [2]
+    assert after[lease].gaps == ()
+    assert after[lease].text_id != before[lease].text_id
+    assert after[note] == before[note], "what has no pages is left alone"
+    kept = ada.with_ocr["passages"]
+    assert "nine weeks" in kept.stdout, "what was indexed, which no reader finds in the file"
+    assert "every text is up to date" in ada.with_ocr["reread"].stderr
+    assert "Textract" in ada.with_ocr["doctor"].stdout
 
 
-def _text_ids(instance: Instance) -> set[str | None]:
-    """Return the text ids of indexed documents that nothing replaces."""
-    documents = SiteRecords(instance).documents("ada")
-    return {each.indexed_text_id for each in documents if each.text_id == each.indexed_text_id}
+def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(ada: Ada) -> None:
+    reconciled = ada.fresh["reconciled"]
 
-
-def test_faults_begin_once_it_is_up_and_a_reconciliation_gets_through_them(state_dir: Path) -> None:
-    # By this seed a start's first two calls for data sources would fail.
-    with local_mode(state_dir, "--faults", "3:0.1") as instance:
-        faults = orders.ask("GET", instance.simulator_endpoint + PATH, key=instance.root_key)
-        reconciled = stackroom("reconcile", state_dir=state_dir)
-
-    assert json.loads(faults)["chance"]["seed"] == 3
+    assert json.loads(ada.fresh["faults"])["chance"]["seed"] == 3
     assert reconciled.returncode == 0, reconciled.stderr
 
 
@@ -131,12 +167,3 @@ def test_a_start_that_fails_leaves_no_process(state_dir: Path, tmp_path: Path) -
 
     assert "simulator ended with code" in up.log.read_text()
     assert processes_of(state_dir) == []
-
-
-def _eventually(is_so: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        if is_so():
-            return True
-        time.sleep(0.5)
-    return False

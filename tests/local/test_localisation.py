@@ -2,10 +2,7 @@
 Changes that the local mode makes to a template; all else reaches CloudFormation as synthesised.
 """
 
-import io
 import json
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,39 +84,6 @@ def test_task_waiting_for_its_token_gets_a_short_timeout() -> None:
     definition = json.loads(resources["Machine"]["Properties"]["DefinitionString"])
     timeouts = {name: state["TimeoutSeconds"] for name, state in definition["States"].items()}
     assert timeouts == {"Waits": 60, "Works": 150}
-
-
-@pytest.mark.parametrize(
-    ("named", "arn"), [({}, ":alarm:Math"), ({"AlarmName": "errors"}, ":alarm:errors")]
-)
-def test_alarm_on_metric_math_is_left_out_and_references_to_it_resolve(
-    named: dict[str, str], arn: str
-) -> None:
-    template = a_template(
-        Math={"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [], **named}},
-        Plain={"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Depth"}},
-        Board={
-            "Type": "AWS::CloudWatch::Dashboard",
-            "Properties": {"DashboardBody": {"Fn::GetAtt": ["Math", "Arn"]}},
-        },
-    )
-
-    resources = localised(template, {}, "assets")["Resources"]
-
-    assert resources.keys() == {"Plain", "Board"}
-    assert resources["Board"]["Properties"]["DashboardBody"].endswith(arn)
-
-
-def test_bootstrap_is_an_executable_that_runs_the_checkouts_handler() -> None:
-    archive = zipfile.ZipFile(io.BytesIO(bootstrap_archive(Path("/here"))))
-
-    [entry] = archive.infolist()
-    script = archive.read(entry).decode()
-
-    assert (entry.filename, entry.external_attr >> 16) == ("bootstrap", 0o700)
-    assert 'PYTHONPATH="/here:/here/src"' in script
-    assert '-m stackroom_local.function_processes.runtime_client "$_HANDLER"' in script
-    assert bootstrap_archive(Path("/here")) == bootstrap_archive(Path("/here"))
 
 
 def test_files_are_uploaded_by_pages_of_this_machine_and_by_no_others() -> None:

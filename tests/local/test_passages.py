@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.tests.files import encrypted_pdf, pdf, scanned_pdf
+from simulator.tests.files import encrypted_pdf, pdf
 from stackroom.text.context_lines import without_context
-from stackroom.text.document_text import text_of
-from stackroom.text.extraction import read_pages
 from tests.local.running import CommandResult, within
 
 pytestmark = pytest.mark.processes
@@ -56,56 +54,11 @@ def test_passages_command_lists_passages_with_places_and_omissions(
     assert "page 5: no text" in as_text.stdout
 
 
-def test_passages_command_prints_the_whole_text_and_nothing_else(
-    stackroom: Stackroom, tmp_path: Path
-) -> None:
-    book, page = tmp_path / "book.pdf", tmp_path / "pumps.md"
-    book.write_bytes(pdf(*SHIFTS))
-    page.write_text("# Pumps \x1b[2J [bold]\n\nThe pump is greased every 200 hours.\n")
-
-    of_book = stackroom("passages", str(book), "--text").stdout
-    of_page = stackroom("passages", str(page), "--text").stdout
-    both = stackroom("passages", str(page), "--text", "--json")
-
-    assert of_book == text_of(read_pages(book.read_bytes(), "book.pdf"), "book.pdf").markdown
-    assert of_page.startswith("# Pumps [2J [bold]\n")
-    assert (both.returncode, both.stdout) == (2, "")
-    assert "leave out --text or --json" in both.stderr
-
-
-def test_passages_command_lists_what_of_a_file_cannot_be_found(
-    stackroom: Stackroom, tmp_path: Path
-) -> None:
-    lease = tmp_path / "lease.pdf"
-    lease.write_bytes(scanned_pdf("nine weeks", read=["Lease Agreement"]))
-
-    told = json.loads(stackroom("passages", str(lease), "--json").stdout)
-    as_text = stackroom("passages", str(lease))
-
-    assert told["gaps"] == ["1 of 2 pages has no text, or hardly any, beside an image: 1"]
-    assert f"gap: {told['gaps'][0]}" in as_text.stdout
-
-
-def test_a_passage_of_a_file_with_headings_has_its_section(
-    stackroom: Stackroom, tmp_path: Path
-) -> None:
-    page = tmp_path / "pumps.md"
-    page.write_text("# Pumps\n\nThe pump is greased every 200 hours.\n")
-
-    told = json.loads(stackroom("passages", str(page), "--json").stdout)
-
-    [passage] = told["passages"]
-    assert (passage["section"], passage["page"], told["pages"]) == ("Pumps", None, None)
-
-
 @pytest.mark.parametrize(
     ("name", "body", "reason"),
     [
         ("book.pdf", encrypted_pdf(), "book.pdf: "),
-        ("empty.txt", b"", "empty.txt: the file is empty"),
         ("picture.png", b"\x89PNG", "picture.png: File type"),
-        ("none.txt", None, "No such file or directory"),
-        ("", None, "is a folder; name a file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -121,10 +74,3 @@ def test_unreadable_file_is_reported_in_one_line(
     assert answer.stderr.startswith("stackroom: ")
     assert reason in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
-
-
-def test_a_user_is_of_a_document_in_a_catalog(stackroom: Stackroom, tmp_path: Path) -> None:
-    answer = stackroom("passages", str(tmp_path / "a.md"), "--user", "alice")
-
-    assert (answer.returncode, answer.stdout) == (2, "")
-    assert "--user and --group require --catalog" in answer.stderr

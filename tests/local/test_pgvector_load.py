@@ -19,7 +19,7 @@ from bedrock_kb_simulator.server import Configuration, Simulator
 from simulator.tests.files import pdf
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.cached_embeddings import Vector
-from stackroom_cli.pgvector_load import Loaded, Loading, NotLoaded, Outcome, Unchanged
+from stackroom_cli.pgvector_load import Loaded, Loading, Outcome
 from stackroom_cli.sites.file_drop import find
 from stackroom_stores.pgvector.connections import Connections
 from stackroom_stores.pgvector.document_loading import Documents
@@ -136,58 +136,6 @@ def test_a_folder_is_found_with_its_places_and_attributes(
     assert there(reading, "bob") == there(reading, None) == []
 
 
-def test_unchanged_file_is_not_embedded_again(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    file = tmp_path / "leave.txt"
-    file.write_text("Thirty days.", "utf-8")
-    embeddings = CountedEmbeddings()
-    loaded(make(embeddings), tmp_path)
-
-    again = loaded(make(embeddings), tmp_path)
-    before = len(embeddings.asked)
-    file.write_text("Forty days.", "utf-8")
-    changed = loaded(make(embeddings), tmp_path)
-
-    assert again == [Unchanged("leave.txt")]
-    assert before == 1
-    assert changed == [Loaded("leave.txt", 1)]
-    assert [each.content for each in there(reading)] == ["Forty days."]
-
-
-def test_unreadable_file_is_named_and_the_others_are_still_processed(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    (tmp_path / "a.exe").write_bytes(b"MZ")
-    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 and no more")
-    (tmp_path / "empty.txt").write_bytes(b"")
-    (tmp_path / "good.txt").write_text("Thirty days.", "utf-8")
-    (tmp_path / "odd.txt").write_text("Odd.", "utf-8")
-    (tmp_path / "odd.txt.metadata.json").write_text("{", "utf-8")
-
-    outcomes = loaded(make(), tmp_path)
-
-    bad = {each.name: each.reason for each in outcomes if isinstance(each, NotLoaded)}
-    assert set(bad) == {"a.exe", "broken.pdf", "empty.txt", "odd.txt"}
-    assert all(bad.values())
-    assert [each.content for each in there(reading)] == ["Thirty days."]
-
-
-def test_a_model_that_stays_busy_costs_the_file_and_leaves_the_old_one(
-    make: Make, reading: Repository, tmp_path: Path
-) -> None:
-    file = tmp_path / "leave.txt"
-    file.write_text("Thirty days.", "utf-8")
-    once_busy = loaded(make(CountedEmbeddings(failures=3)), tmp_path)
-    file.write_text("Forty days.", "utf-8")
-
-    [outcome] = loaded(make(CountedEmbeddings(failures=100)), tmp_path)
-
-    assert once_busy == [Loaded("leave.txt", 1)], "it is asked again"
-    assert outcome == NotLoaded("leave.txt", "InvokeModel was throttled")
-    assert [each.content for each in there(reading)] == ["Thirty days."]
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The variables of a process that embeds with a model as simulated."""
@@ -239,29 +187,11 @@ def test_load_command_reports_files_that_it_could_not_load(
     assert partly.stderr == "stackroom: 1 of 2 files were not loaded; see above\n"
 
 
-@pytest.mark.usefixtures("loading")
-def test_foreign_or_missing_tables_are_reported_with_what_to_do(
-    server: PostgreSQL, model: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "leave.txt").write_text("Thirty days of leave.", "utf-8")
-    assert run(server, tmp_path, model, "--user", "alice").returncode == 0
-
-    others = run(server, tmp_path, model, "--user", "bob")
-    nowhere = run(server, tmp_path, model, "--user", "alice", "--schema", "nowhere")
-
-    assert (others.returncode, nowhere.returncode) == (1, 1)
-    assert "belongs to another user; name another one with --knowledge-base" in others.stderr
-    assert "has no tables of Stackroom's; create the tables with --create-tables" in nowhere.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         ([], (2, "name the owner: --user alice, or --shared")),
-        (["--shared", "--reader", "agent"], (2, "--reader and --language require --create-tables")),
-        (["--user", "a/b"], (1, "a/b")),
         (["--shared", "--to", "postgresql://a:secret@h/d"], (1, "--to must be postgresql://")),
-        (["--shared", "--to", "postgresql://a@h/d?sslmode=disable"], (1, "without sslmode")),
         (["--shared", "--local", "--to", "postgresql://a@10.0.0.7/d"], (1, "not of this machine")),
     ],
 )

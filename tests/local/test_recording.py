@@ -12,7 +12,6 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from stackroom.aws.s3.document_bucket import S3DocumentBucket
 from stackroom_local.function_processes import process_hook
 from stackroom_local.function_processes.process_hook import run_hook
 from tests.campaigns.permissions import aws_call_recorder
@@ -53,24 +52,6 @@ def test_call_is_recorded_without_its_body_and_with_its_error(
     assert (call["service"], call["operation"]) == ("s3", "PutObject")
     assert call["parameters"] == OBJECT
     assert "error" not in call
-
-
-def test_the_nearest_module_that_is_no_adapter_wanted_it(
-    recorded_calls: list[dict[str, Any]],
-) -> None:
-    client = s3()
-    adapter = S3DocumentBucket(client=client, bucket="documents")
-    asking: dict[str, Any] = {"__name__": "stackroom.uploads.reconcile", "adapter": adapter}
-    with Stubber(client) as stubbed:
-        for _ in range(2):
-            stubbed.add_client_error("head_object", "404", http_status_code=404)
-        adapter.head("alice/a.txt")
-        exec("adapter.head('alice/a.txt')", asking)
-
-    assert [each["wanted_by"] for each in recorded_calls] == [
-        "stackroom.aws.s3.document_bucket",
-        "stackroom.uploads.reconcile",
-    ]
 
 
 def test_signed_link_is_recorded_as_a_call(recorded_calls: list[dict[str, Any]]) -> None:

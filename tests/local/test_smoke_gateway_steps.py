@@ -22,7 +22,6 @@ REFUSED = "AccessDeniedException: User: me is not authorized to perform: lambda:
             AssumptionVerdict.NOT_SEEN,
         ),
         ("it was answered: {}", AssumptionVerdict.REFUTED),
-        ("TooManyRequestsException: Rate exceeded", AssumptionVerdict.NOT_SEEN),
     ],
 )
 def test_only_the_functions_own_deny_confirms_that_it_denies(

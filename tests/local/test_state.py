@@ -49,15 +49,3 @@ def test_forgetting_and_serving_leave_other_peoples_files_alone(tmp_path: Path) 
     StateDirectory(tmp_path).forget()
 
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
-def test_the_environment_sends_each_service_to_its_server(state: StateDirectory) -> None:
-    environment = an_instance(state.path).environment()
-
-    assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:9"
-    assert environment.pop("AWS_ENDPOINT_URL_SQS") == "http://127.0.0.1:9"
-    assert {value for name, value in environment.items() if "_URL_" in name} == {
-        "http://127.0.0.1:8"
-    }
-    assert environment["STACKROOM_BUCKET"] == "docs"
-    assert environment["STACKROOM_MCP_URL"] == "http://127.0.0.1:9/mcp"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stackroom_local import project_files, synthesis
-from stackroom_local.local_errors import CdkMissing, NodeMissing, SynthesisFailed
+from stackroom_local.local_errors import CdkMissing, SynthesisFailed
 
 pytestmark = pytest.mark.processes
 
@@ -73,13 +73,6 @@ def test_another_context_is_another_assembly_that_is_kept_beside_the_first(check
     assert not synthesis.is_cached({"retrieve_sharing": "off"})
 
 
-def test_a_missing_node_is_named(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _name: None)
-
-    with pytest.raises(NodeMissing, match="Node is missing"):
-        synthesis.assembly()
-
-
 def test_failing_app_is_reported_with_the_end_of_its_output(checkout: Path) -> None:
     (checkout / "infra" / "app.py").write_text("raise SystemExit('no such construct')")
 
@@ -136,15 +129,3 @@ def test_a_wheel_has_the_templates_for_the_options_of_up(wheel: Path) -> None:
 def test_another_context_needs_the_cdk_and_says_which_and_how(wheel: Path) -> None:
     with pytest.raises(CdkMissing, match=r"-c redis_url=a/b needs .* pipx install .*\[infra\]"):
         synthesis.assembly({"redis_url": "a/b"})
-
-
-def test_another_context_is_synthesised_from_a_wheel_into_the_users_cache(
-    wheel: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: True)
-    monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/node")
-
-    made = synthesis.assembly({"redis_url": "a/b"})
-
-    assert made.is_relative_to(wheel / "cache" / "stackroom" / "synth")
-    assert (made / "manifest.json").read_text() == '{"redis_url": "a/b"}'

@@ -113,29 +113,6 @@ def test_wheel_holds_all_project_and_console_files_and_nothing_compiled(
     assert [name for name in held if re.fullmatch(r"packages/ministack-.*/LICENSE", name)]
 
 
-@pytest.mark.processes
-def test_installed_wheel_synthesises_an_agent_with_its_packages(
-    wheel: Path, tmp_path: Path
-) -> None:
-    installed = tmp_path / "installed"
-    uv = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--offline"]
-    subprocess.run([*uv, "--no-deps", "--target", str(installed), str(wheel)], check=True)
-    app = installed / SHIPPED / "examples" / "first_agent" / "app.py"
-
-    run = subprocess.run(
-        [sys.executable, str(app)],
-        env={**os.environ, "PYTHONPATH": str(installed), "CDK_OUTDIR": str(tmp_path / "cdk.out")},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert run.returncode == 0, run.stderr
-    bundled = list((tmp_path / "cdk.out").glob("asset.*/pydantic"))
-    assert bundled, "the agent's function takes its packages along"
-
-
 def test_wheel_requires_what_its_bundled_ministack_requires() -> None:
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     local = [_normal(each) for each in stated["optional-dependencies"]["local"]]

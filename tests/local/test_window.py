@@ -1,6 +1,5 @@
 """`status --watch` shows the most important documents first and never outgrows its window."""
 
-import re
 from collections.abc import Iterable
 from io import StringIO
 
@@ -8,7 +7,6 @@ import pytest
 from rich.cells import cell_len
 
 from stackroom.model.records import Document, DocumentStatus
-from stackroom.runs.estimates import DocumentEstimate, DocumentStage
 from stackroom_cli.live_status import window
 from stackroom_cli.output import TerminalConsole
 from stackroom_cli.sites.site_records import CatalogListing
@@ -63,35 +61,6 @@ def test_window_shows_failed_then_moving_then_indexed_documents() -> None:
     assert "the file is empty" in rows[0]
     assert "indexed-0000.txt" in rows[5]
     assert {row.split()[0] for row in rows[5:]} == {"indexed"}
-
-
-def test_moving_and_failed_documents_share_the_window() -> None:
-    documents = [*some(DocumentStatus.PENDING, 500), *some(DocumentStatus.FAILED, 500)]
-
-    rows = [row.split()[0] for row in shown(documents)[1:-1]]
-
-    assert rows == ["failed"] * 7 + ["pending"] * 15
-
-
-def test_a_window_of_one_line_still_shows_the_totals() -> None:
-    lines = shown(some(DocumentStatus.PENDING, 50), height=1)
-
-    assert len(lines) == 1
-    assert lines[-1] == "50 documents: 50 pending"
-
-
-def test_documents_with_the_least_time_left_come_first() -> None:
-    documents = some(DocumentStatus.INDEXING, 3)
-    estimates = {
-        each.document_id: DocumentEstimate(
-            document=each, stage=DocumentStage.INGESTING, attempt=1, eta_seconds=seconds
-        )
-        for each, seconds in zip(documents, (30, 10, 20), strict=True)
-    }
-
-    lines = lines_of(CatalogListing("ada", "home", tuple(documents), estimates=estimates))
-
-    assert re.findall(r"indexing-000(\d)", "\n".join(lines)) == ["1", "2", "0"]
 
 
 def test_a_name_cannot_turn_its_line_or_begin_another() -> None:
