@@ -46,7 +46,6 @@ VECTORS = "arn:aws:s3vectors:{region}:{account}:bucket/stackroom-vectors-{accoun
 REDIS = "rediss://cache.example.com:6379"
 CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "as in cdk.json": {},
-    "by Retrieve": {"retrieve_via": "bedrock"},
     "managed": {"knowledge_base_type": "managed"},
     "prewarmed": {"prewarm_minutes": 15, "ocr": "textract"},
     # A cache in a VPC and linked knowledge bases, each of which adds rights.
@@ -111,9 +110,7 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
 }
 # Changes to a deployment, for tests/infra/test_rehearsal_changes.py.
 CHANGES: Mapping[str, Mapping[str, object]] = {
-    "console off": {"console": "off"},
     "pool of 3": {"knowledge_base_pool_size": 3},
-    "pool of 12": {"knowledge_base_pool_size": 12},
 }
 
 

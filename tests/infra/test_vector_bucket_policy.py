@@ -17,7 +17,7 @@ READING = ["s3vectors:GetVectors", "s3vectors:QueryVectors"]
 CHANGING = ["s3vectors:DeleteVectors", "s3vectors:ListVectors", "s3vectors:PutVectors"]
 
 
-@pytest.fixture(params=["as in cdk.json", "by Retrieve", "console off"])
+@pytest.fixture(params=["as in cdk.json", "hierarchical"])
 def each_deployment(request: pytest.FixtureRequest) -> Assembly:
     return deployment(request.param)
 
