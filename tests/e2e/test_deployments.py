@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,12 +134,7 @@ def nina(instance: Instance) -> Person:
 
 @pytest.mark.parametrize(
     "verb",
-    [
-        ("status", "-u", "nina"),
-        ("status", "--pool"),
-        ("catalogs", "-u", "nina"),
-        ("reconcile", "--dry-run"),
-    ],
+    [("status", "-u", "nina"), ("reconcile", "--dry-run")],
     ids=" ".join,
 )
 def test_a_verb_answers_an_operator_of_a_deployment_as_it_does_here(
@@ -206,6 +200,7 @@ def test_the_deployed_function_reconciles_and_doctor_finds_all_well(operator: Sh
 
     assert all(each["good"] for each in checks), checks
     assert any("an-operator" in each["text"] for each in checks)
+    assert any("its text search ACTIVE" in each["text"] for each in checks)
 
 
 def test_person_asks_as_the_signed_in_user(nina: Person, person: Shell) -> None:
@@ -236,29 +231,3 @@ def test_a_person_drops_sees_and_deletes_without_credentials(
     }
     assert "wrecks" in catalogs
     assert "wrecks" not in [each["name"] for each in person.says("catalogs")["catalogs"]]
-
-
-def test_expired_token_is_renewed_or_answered_with_how_to_sign_in(
-    nina: Person, person: Shell
-) -> None:
-    kept = Path(person.environment["STACKROOM_CONFIG"], "sign-ins", "here.json")
-    before = json.loads(kept.read_text())
-    kept.write_text(json.dumps({**before, "expires_at": time.time() - 1}))
-
-    token = person.says("token")["access_token"]
-    gone = {"expires_at": time.time() - 1, "refresh_token": "no such token"}
-    kept.write_text(json.dumps({**before, **gone}))
-    told = person.refuses("ask", "why?")
-
-    assert token != before["access_token"]
-    assert "your sign-in has expired" in told
-    assert "sign in with: stackroom --deployment here login" in told
-
-
-def test_missing_credentials_or_sign_in_is_reported(nobody: Shell) -> None:
-    alone = Shell({**nobody.environment, "STACKROOM_CONFIG": f"{nobody.environment['HOME']}/new"})
-    outputs = f"{nobody.environment['HOME']}/outputs.json"
-    alone.run("deployments", "add", "here", "--outputs", outputs)
-
-    assert "needs an operator's AWS credentials" in alone.refuses("status", "-u", "nina")
-    assert "nobody is signed in to deployment 'here'" in alone.refuses("ask", "why?")
