@@ -112,7 +112,7 @@ def test_a_reference_to_a_secret_is_its_arn_as_on_aws() -> None:
     assert told == {"Fn::GetAtt": ["Key", "Id"]}
 
 
-def test_function_that_verifies_tokens_trusts_the_local_issuer_and_others_learn_nothing() -> None:
+def test_function_that_verifies_tokens_trusts_the_local_issuer_alone() -> None:
     function = a_function()
     function["Properties"]["Environment"]["Variables"] = {
         "IDENTITY_ISSUER": {"Fn::ImportValue": "issuer"},
