@@ -90,6 +90,13 @@ def test_refused_search_asks_no_store_and_logs_no_fault(
     assert knowledge_base.filters == []
 
 
+def test_logged_ids_are_shortened_and_stay_on_one_line(ask: Ask) -> None:
+    line = ask({"query": "x", "catalog_id": "cat-\n\u202e1" + "x" * 500, "document_id": 5})
+
+    assert line["catalog_id"] == "cat-1" + "x" * 95
+    assert "document_id" not in line
+
+
 def test_internal_fault_is_counted_with_its_latency(
     knowledge_base: FakeKnowledgeBase, ask: Ask, printed: Printed
 ) -> None:

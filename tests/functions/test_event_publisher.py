@@ -6,8 +6,10 @@ import pytest
 
 import functions.event_publisher.handler as event_publisher
 from stackroom.aws import session
+from stackroom.aws.dynamodb.cap_records import REACHED as CAPS_REACHED
 from stackroom.aws.dynamodb.cap_records import DynamoCaps
 from stackroom.aws.dynamodb.event_records import DynamoEvents
+from stackroom.aws.dynamodb.items import to_item
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
 from tests.functions.tools import Tools, text_of
 from tests.support.lambda_context import Context
@@ -68,6 +70,34 @@ def test_reached_cap_is_reported_once_to_its_user(tools: Tools, queue_url: str) 
         ("reached", 100, "bytes"),
     ]
     assert "cap on bytes reached (100 %): 4 of 5 in 2026-02" in text_of(listed)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        (CATALOG_TABLE, {"catalog_id": "cat-1", "sk": "DOC#1"}),
+        (CONTROL_TABLE, {"pk": f"{CAPS_REACHED}alice", "sk": "2026-02#bytes#80"}),
+    ],
+)
+def test_foreign_record_does_not_stop_the_others(
+    table: str,
+    key: dict[str, str],
+    tools: Tools,
+    queue_url: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with recorded() as streams:
+        tools.create()
+        session.client("dynamodb").put_item(
+            TableName=table, Item=to_item({**key, "secret": "marmots"})
+        )
+        tools.create("Another")
+
+    assert deliver([*streams[CATALOG_TABLE], *streams[CONTROL_TABLE]]) == []
+
+    assert states() == ["ready", "ready"]
+    [line] = [each for each in caplog.records if each.message == "malformed item left out"]
+    assert "marmots" not in str(vars(line))
 
 
 def test_lambda_resumes_at_the_failed_record(

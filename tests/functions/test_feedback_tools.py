@@ -1,6 +1,6 @@
 """Tests of the tools for agents' feedback on answers, as the gateway calls them."""
 
-from tests.functions.tools import Tools, text_of
+from tests.functions.tools import Tools, error_of, text_of
 
 QUESTION = "How long is annual leave?"
 
@@ -30,3 +30,23 @@ def test_agent_feedback_is_stored_for_its_user_and_listed_newest_first(tools: To
         name: value for name, value in metadata.items() if name != "tool_type"
     }
     assert text_of(listed).startswith("Found 2 questions with feedback:\n- 'Who pays?': down (")
+
+
+def test_feedback_of_others_is_invisible_and_their_catalogs_not_found(tools: Tools) -> None:
+    catalog_id, bob = tools.create(), tools.of("bob")
+    tools.call("feedback", question=QUESTION, helpful=True, catalog_id=catalog_id)
+
+    listed = bob.call("list_feedback")
+    of_hers = bob.call("list_feedback", catalog_id=catalog_id)
+    on_hers = bob.call("feedback", question=QUESTION, helpful=True, catalog_id=catalog_id)
+    as_her = bob.call("feedback", question=QUESTION, helpful=True, user_id="alice")
+
+    assert listed["metadata"]["feedback"] == []
+    for refused in (of_hers, on_hers):
+        assert error_of(refused) == (
+            "CATALOG_NOT_FOUND",
+            f"Error: Catalog '{catalog_id}' not found",
+        )
+    assert error_of(as_her)[0] == "VALIDATION_ERROR"
+    assert len(tools.call("list_feedback")["metadata"]["feedback"]) == 1
+    assert bob.call("list_feedback")["metadata"]["feedback"] == []

@@ -140,6 +140,16 @@ def test_sound_pdf_gets_a_text_and_defective_one_a_counted_reason(
     assert [each.values for each in printed.figures("DefectiveFiles")] == [(1.0,)]
 
 
+def test_malformed_messages_fail_alone(s3: Any) -> None:
+    bodies = ["", "not json", "{}", '{"detail": {}}', "[]"]
+    etag = put(s3, "alice/handbook/a.docx", files.word_that_is_no_zip())
+
+    failed = failures(*bodies, event("alice/handbook/a.docx"))
+
+    assert failed == ["m0", "m1", "m2", "m3", "m4"]
+    assert str(reason("alice/handbook/a.docx", etag)).startswith("the file is not a DOCX")
+
+
 def test_crashing_reader_fails_no_message_and_is_counted(
     s3: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,3 +173,12 @@ def test_message_is_left_where_time_is_short_for_three_readings(
     put(s3, "alice/handbook/notes.txt", b"Meals are 48 euros")
 
     assert failures(event("alice/handbook/notes.txt")) == ["m0"]
+
+
+def test_message_is_redelivered_if_a_store_does_not_answer(s3: Any) -> None:
+    put(s3, "alice/handbook/notes.docx", b"no zip")
+    session.client("dynamodb").delete_table(TableName=CONTROL_TABLE)
+
+    failed = failures(event("alice/handbook/notes.docx"), event("alice/handbook/setup.exe"))
+
+    assert failed == ["m0"]

@@ -1,9 +1,12 @@
 """Tests of the status poller as the state machine calls it, and of an upload's whole way."""
 
+from typing import Any, cast
+
 import pytest
+from botocore.stub import Stubber
 
 from bedrock_kb_simulator.faults import Kind
-from bedrock_kb_simulator.rules import DIRECT_DURATION
+from bedrock_kb_simulator.rules import DIRECT_DURATION, JOB_SHORTEST
 from stackroom.aws import session
 from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.model.repositories import Inspected
@@ -102,3 +105,23 @@ def test_document_that_bedrock_fails_over_is_reported_with_its_reason(
     assert counted == ["indexed", "postponed"]
     assert len(printed.figures("UploadToIndexedSeconds")) == 1
     assert printed.figures("IndexedUnfound") == []
+
+
+@by_jobs
+def test_failures_known_only_from_statistics_are_counted_and_logged(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    pipeline.drop()
+    run = pipeline.started()
+    pipeline.bedrock.pass_time(JOB_SHORTEST.value * 2)
+    [job], details = pipeline.bedrock.jobs(), pipeline.bedrock.documents()
+    failed_job: Any = {**job, "statistics": {"numberOfDocumentsFailed": 3}}
+
+    with Stubber(session.client("bedrock-agent")) as stub:
+        stub.add_response("get_ingestion_job", {"ingestionJob": failed_job})
+        stub.add_response("get_knowledge_base_documents", cast("Any", {"documentDetails": details}))
+        pipeline.polled(run)
+
+    line = printed.line("failures without a name")
+    assert (line["level"], line["count"]) == ("WARNING", 3)
+    assert printed.figures("UnexplainedFailures") == [figure("UnexplainedFailures", 3)]

@@ -7,6 +7,8 @@ import pytest
 from botocore.stub import Stubber
 
 from stackroom.aws import session
+from stackroom.aws.s3.document_bucket import S3DocumentBucket
+from stackroom.errors import StoreUnavailable
 from tests.functions.pipeline import KEY, Pipeline, body, place_of
 from tests.functions.printed import Figure, Printed
 
@@ -72,6 +74,53 @@ def test_upload_and_removal_are_logged(pipeline: Pipeline, printed: Printed) -> 
     assert document is not None
     assert document.status == "deleting"
     assert (line["event_type"], line["outcome"]) == ("Object Deleted", "deleting")
+
+
+def test_rejected_upload_is_logged_with_its_reason_and_counted(
+    pipeline: Pipeline, printed: Printed
+) -> None:
+    key = "alice/research/setup.exe"
+    pipeline.put(key)
+
+    failed = pipeline.deliver(body(key))
+
+    line = printed.line("upload reconciled")
+    document = pipeline.document(key)
+    assert failed == []
+    assert document is not None
+    assert (line["outcome"], line["reason"]) == ("rejected", document.status_reason)
+    assert printed.figures("RejectedUploads") == [figure("RejectedUploads", 1)]
+    assert printed.figures("UploadEvents") == [figure("UploadEvents", 1)]
+    assert pipeline.executions() == []
+
+
+def test_failure_of_one_key_fails_only_its_own_messages(
+    pipeline: Pipeline, printed: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All keys are handled in parallel."""
+    keys = [f"alice/research/{number}.txt" for number in range(9)]
+    for key in keys:
+        pipeline.put(key)
+    head = S3DocumentBucket.head
+
+    def fail(bucket: S3DocumentBucket, key: str) -> Any:
+        if key == keys[3]:
+            raise StoreUnavailable("HeadObject", "SlowDown")
+        return head(bucket, key)
+
+    monkeypatch.setattr(S3DocumentBucket, "head", fail)
+    again = body(keys[3])
+    failed = pipeline.deliver(*map(body, keys), again)
+
+    lines = printed.lines("message failed")
+    assert failed == ["m3", "m9"]
+    assert [(line["message_id"], line["level"]) for line in lines] == [
+        ("m3", "ERROR"),
+        ("m9", "ERROR"),
+    ]
+    assert lines[1]["correlation_id"] == event_id(again)
+    assert [pipeline.document(key) is None for key in keys] == [key == keys[3] for key in keys]
+    assert printed.figures() == [figure("UploadEvents", *[1] * 8)]
 
 
 def test_batch_requests_one_run_per_catalog_and_reads_each_key_once(

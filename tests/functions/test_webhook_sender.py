@@ -140,6 +140,41 @@ def test_webhook_delivers_the_event_signed_with_its_own_secret(sending: Sending)
         verify_webhook(body, headers, secret_of("wh-another", key=KEY))
 
 
+def test_event_with_any_valid_filename_is_delivered(sending: Sending) -> None:
+    sent = event(1, text="caf\u00e9 \uffff\x01.txt")
+    with receiving() as receiver:
+        sending.put(added(sending, receiver), sent)
+        [waiting] = session.client("sqs").receive_message(
+            QueueUrl=sending.queue, VisibilityTimeout=0
+        )["Messages"]
+        sending.all()
+
+    # AWS refuses a message with U+FFFF in it, and then all that comes behind would wait
+    # [SQS API reference: SendMessage].
+    assert waiting["Body"].isascii()
+    [(_, body)] = receiver.got
+    assert json.loads(body) == sent
+
+
+def test_failing_webhook_keeps_record_order_and_next_record_is_sent(
+    sending: Sending,
+) -> None:
+    with receiving() as receiver:
+        receiver.statuses = [500, 503, 307, 200]
+        webhook = added(sending, receiver)
+        for number in (1, 2, 3):
+            sending.put(webhook, event(number))
+        sending.all()
+        in_order = ids(receiver)
+        receiver.got.clear()
+        receiver.statuses = [200]
+        sending.put(webhook, event(4), record="another")
+        sending.all()
+
+    assert in_order == ["event-1"] * 4 + ["event-2", "event-3"]
+    assert ids(receiver) == ["event-4"]
+
+
 def test_log_has_ids_and_outcomes_but_no_url_body_or_secret(
     sending: Sending, printed: Printed
 ) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from stackroom.access.identity import Caller
+from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.search.cached_embeddings import (
     CachedEmbeddings,
     CacheTally,
@@ -17,7 +18,9 @@ from stackroom.search.cached_embeddings import (
     Vector,
     asked_by,
 )
-from stackroom.search.results import knowledge_base_retrieve
+from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.results import knowledge_base_retrieve, retrieve_from_knowledge_base
+from tests.fakes.clock import FakeSeconds
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.support.retrieval import a_retrieval
 
@@ -81,6 +84,19 @@ def test_cache_key_is_a_hash_that_holds_no_word_of_the_question() -> None:
     assert embeddings.embed("\ud83d leave") == (7.0, 0.0), "half a surrogate pair has a key, too"
 
 
+def test_cached_vector_expires_after_a_week() -> None:
+    clock, lengths = FakeSeconds(0.0), Lengths()
+    embeddings = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache(now=clock))
+    embeddings.embed("leave")
+
+    clock.seconds = 604_799
+    embeddings.embed("leave")
+    clock.seconds = 604_801
+    embeddings.embed("leave")
+
+    assert lengths.asked == ["leave", "leave"]
+
+
 def test_concurrent_equal_questions_are_embedded_once() -> None:
     lengths = Lengths(before=lambda: time.sleep(0.2))
     tally = CacheTally()
@@ -123,6 +139,38 @@ def test_cache_hit_is_reported_only_for_the_tenants_own_questions(
     assert reports_cached(cached, "alice", "leave", "sick leave") is False
 
 
+def test_re_embedding_for_another_user_reveals_nothing() -> None:
+    # Alice asked once, hers was dropped, and only Bob's question keeps one there.
+    cached = CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache(size=1))
+    reports_cached(cached, "alice", "leave")
+    reports_cached(cached, "bob", "another")
+    reports_cached(cached, "bob", "leave")
+
+    assert reports_cached(cached, "alice", "leave") is False
+
+
+def test_failed_question_does_not_count_as_asked_before() -> None:
+    def throttled() -> None:
+        if len(lengths.asked) == 1:
+            raise KnowledgeBaseThrottled("InvokeModel")
+
+    lengths = Lengths(before=throttled)
+    cached = CachedEmbeddings(embeddings=lengths, cache=MemoryEmbeddingCache())
+    with pytest.raises(KnowledgeBaseThrottled):
+        reports_cached(cached, "alice", "leave")
+    reports_cached(cached, "bob", "leave")
+
+    assert reports_cached(cached, "alice", "leave") is False
+
+
+def test_cached_vector_of_another_length_is_replaced() -> None:
+    class Odd(MemoryEmbeddingCache):
+        def get(self, key: str) -> Vector | None:
+            return (1.0, 0.0, 0.0)
+
+    assert CachedEmbeddings(embeddings=Lengths(), cache=Odd()).embed("leave") == (5.0, 0.0)
+
+
 def embedding(embeddings: CachedEmbeddings) -> FakeKnowledgeBase:
     """A store that embeds the question itself."""
     store = FakeKnowledgeBase()
@@ -135,6 +183,19 @@ def embedding(embeddings: CachedEmbeddings) -> FakeKnowledgeBase:
 def of_gateway(knowledge_base: FakeKnowledgeBase, user_id: str) -> object:
     response = knowledge_base_retrieve(
         {"query": "annual leave"}, caller=Caller(user_id), retrieval=a_retrieval(knowledge_base)
+    )
+    return cached_of(response)
+
+
+def of_agent(user_id: str | None, *knowledge_bases: FakeKnowledgeBase) -> object:
+    linked = tuple(
+        LinkedKnowledgeBase(knowledge_base_id=f"KB{number}", knowledge_base=each)
+        for number, each in enumerate(knowledge_bases)
+    )
+    response = retrieve_from_knowledge_base(
+        {"query": "annual leave"},
+        caller=None if user_id is None else Caller(user_id),
+        retrieval=LinkedRetrieval(linked=linked),
     )
     return cached_of(response)
 
@@ -156,3 +217,16 @@ def test_callers_of_the_gateways_tool_are_told_of_their_own_questions(
     assert answers == [False, True, False, True]
     assert cached.tally.taken() == (3, 1)
     assert of_gateway(FakeKnowledgeBase(), "alice") == "not told", "Bedrock embeds for this store"
+
+
+def test_callers_of_an_agents_tool_are_told_of_their_own_questions(
+    cached: CachedEmbeddings,
+) -> None:
+    knowledge_base = embedding(cached)
+
+    answers = [of_agent(user, knowledge_base) for user in ("alice", "alice", "bob", None)]
+
+    assert answers == [False, True, False, "not told"]
+    other = embedding(CachedEmbeddings(embeddings=Lengths(), cache=MemoryEmbeddingCache()))
+    both = (knowledge_base, other, FakeKnowledgeBase())
+    assert [of_agent("alice", *both) for _ in range(2)] == [False, True]
