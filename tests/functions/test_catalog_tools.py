@@ -1,5 +1,6 @@
 """Tests of the catalog tools as the gateway calls them, including texts word for word."""
 
+import hashlib
 import re
 import urllib.parse
 from collections.abc import Iterator
@@ -9,11 +10,14 @@ from typing import Any
 
 import pytest
 
+import functions.catalog_tools.handler as function
 import functions.retrieve.handler as retrieve
 from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from stackroom.aws import session
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.errors import StoreUnavailable
 from tests.aws.stores import BUCKET, CATALOG_TABLE
+from tests.functions.printed import Printed
 from tests.functions.tools import Answer, GatewayContext, Tools, encoded, error_of, text_of
 
 RETRIEVE = "knowledge___knowledge_base_retrieve"
@@ -167,6 +171,26 @@ def test_file_is_uploaded_in_the_call(tools: Tools) -> None:
     assert '"tags":["a","ö"]' in sidecar
 
 
+def test_upload_replaces_a_file_whose_name_is_encoded_differently(tools: Tools) -> None:
+    decomposed, composed = "Ma\u0308rz\u00a01.txt", "M\u00e4rz 1.txt"
+    catalog_id = tools.create()
+    document_id = tools.upload(catalog_id, decomposed, "the first")
+    given = {"catalog_id": catalog_id, "filename": composed}
+
+    for content in ({}, {"file_content": encoded("the second")}):
+        refused = tools.call("upload_to_catalog", **given, **content)
+        replaced = tools.call("upload_to_catalog", **given, **content, replace=True)
+        assert refused["metadata"]["error_code"] == "DUPLICATE_FILE"
+        assert replaced["metadata"]["document_id"] == document_id
+
+    tools.arrive(catalog_id, decomposed)
+    [document] = tools.call("list_catalog_documents", catalog_id=catalog_id)["metadata"][
+        "documents"
+    ]
+    etag = hashlib.md5(b"the second", usedforsecurity=False).hexdigest()
+    assert (document["filename"], document["etag"]) == (decomposed, etag)
+
+
 @all_source_forms
 def test_question_is_answered_from_an_indexed_document(tools: Tools) -> None:
     catalog_id = tools.create()
@@ -218,6 +242,23 @@ def test_question_is_answered_from_an_indexed_document(tools: Tools) -> None:
         "failures": [],
         "gaps": [],
     }
+
+
+def test_answers_and_empty_results_count_documents_not_searched(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog_id, question = tools.create(), "How long is annual leave?"
+    tools.index(catalog_id, "leave.txt", "Annual leave is thirty days for everyone.")
+    for name in ("a.txt", "b.txt"):
+        tools.upload(catalog_id, name)
+
+    answer = tools.call("query_catalog", query=question, catalog_id=catalog_id)
+    monkeypatch.setattr("bedrock_kb_simulator.stand_in._ENOUGH", 1.1)
+    none = tools.call("query_catalog", query="What melts?", catalog_id=catalog_id)
+
+    told = "2 of 3 documents are still being indexed; what is new in them was not searched"
+    assert text_of(answer).splitlines()[1:3] == ["", f"{told}."]
+    assert text_of(none) == f"Error: No relevant information found for your query. {told}"
 
 
 def test_upload_link_names_all_fields_and_does_not_hold_up_the_catalog(
@@ -390,6 +431,45 @@ def test_download_link_lasts_15_minutes_and_deleted_document_has_none(tools: Too
     assert error_of(again)[0] == "DOCUMENT_NOT_FOUND"
 
 
+def test_upload_of_known_content_names_the_existing_document(tools: Tools) -> None:
+    catalog_id = tools.create()
+    other = tools.create("Other")
+    tools.upload(other, "elsewhere.txt", "thirty days")
+    tools.upload(catalog_id, "leave.txt", "thirty days")
+
+    def sent(filename: str, content: str) -> Answer:
+        given = {"filename": filename, "file_content": encoded(content), "replace": True}
+        return tools.call("upload_to_catalog", catalog_id=catalog_id, **given)
+
+    twin, again, another = (
+        sent("it's a copy.txt", "thirty days"),
+        sent("leave.txt", "thirty days"),
+        sent("third.txt", "forty days"),
+    )
+
+    assert text_of(twin).endswith("Indexing started. Same content as 'leave.txt'.")
+    assert twin["metadata"]["same_content_as"] == "leave.txt"
+    assert text_of(again).endswith("Indexing started. Same content as 'it’s a copy.txt'.")
+    for each in (another, tools.call("upload_to_catalog", catalog_id=catalog_id, filename="d.txt")):
+        assert "same_content_as" not in each["metadata"]
+        assert "Same content" not in text_of(each)
+
+
+def test_upload_succeeds_if_the_search_for_the_same_content_fails(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(*_: object, **__: object) -> None:
+        raise StoreUnavailable("Query", "InternalServerError")
+
+    catalog_id = tools.create()
+    monkeypatch.setattr(DynamoDocuments, "page", unavailable)
+    given = {"filename": "leave.txt", "file_content": encoded("thirty days")}
+
+    sent = tools.call("upload_to_catalog", catalog_id=catalog_id, **given)
+
+    assert text_of(sent).endswith("Indexing started.")
+
+
 def test_download_link_opens_the_indexed_version_until_the_next_is_indexed(tools: Tools) -> None:
     catalog_id = tools.create()
     document_id = tools.index(catalog_id, "leave.txt", "Leave is thirty days.")
@@ -492,25 +572,31 @@ def test_catalog_is_deleted_in_two_calls_and_then_refuses_uploads(tools: Tools) 
     assert error_of(asked)[0] == "NO_CATALOG_SELECTED"
 
 
-def test_upload_of_known_content_names_the_existing_document(tools: Tools) -> None:
+def test_two_files_with_the_same_content_are_one_source(tools: Tools, printed: Printed) -> None:
     catalog_id = tools.create()
-    other = tools.create("Other")
-    tools.upload(other, "elsewhere.txt", "thirty days")
-    tools.upload(catalog_id, "leave.txt", "thirty days")
+    text = "Annual leave is thirty days for everyone."
+    ids = {name: tools.index(catalog_id, name, text) for name in ("a.txt", "b.txt")}
 
-    def sent(filename: str, content: str) -> Answer:
-        given = {"filename": filename, "file_content": encoded(content), "replace": True}
-        return tools.call("upload_to_catalog", catalog_id=catalog_id, **given)
+    answer = tools.call("query_catalog", query="How long is annual leave?", catalog_id=catalog_id)
 
-    twin, again, another = (
-        sent("it's a copy.txt", "thirty days"),
-        sent("leave.txt", "thirty days"),
-        sent("third.txt", "forty days"),
-    )
+    [source] = answer["metadata"]["sources"]
+    [other] = source["other_sources"]
+    names = (source["filename"], other["filename"])
+    assert {each["filename"]: each["document_id"] for each in (source, other)} == ids
+    assert text_of(answer).splitlines()[-1] == f"1. {names[0]}, the same in {names[1]}"
+    read = printed.lines("catalog accessed")[-1]["document_ids"]
+    assert set(read.split()) == set(ids.values())
 
-    assert text_of(twin).endswith("Indexing started. Same content as 'leave.txt'.")
-    assert twin["metadata"]["same_content_as"] == "leave.txt"
-    assert text_of(again).endswith("Indexing started. Same content as 'it’s a copy.txt'.")
-    for each in (another, tools.call("upload_to_catalog", catalog_id=catalog_id, filename="d.txt")):
-        assert "same_content_as" not in each["metadata"]
-        assert "Same content" not in text_of(each)
+
+def test_cost_of_a_question_vector_is_counted(tools: Tools, printed: Printed) -> None:
+    function.cache_tally.count(hit=True)
+    function.cache_tally.count(hit=False)
+    tools.call("list_catalogs")
+    tools.call("list_catalogs")
+
+    found = printed.figures("EmbeddingCacheHits", "EmbeddingCacheMisses")
+    assert [(each.name, each.values) for each in found] == [
+        ("EmbeddingCacheHits", (1.0,)),
+        ("EmbeddingCacheMisses", (1.0,)),
+    ]
+    assert all(each.dimensions == {"service": "catalog_tools"} for each in found)

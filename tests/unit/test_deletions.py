@@ -2,11 +2,11 @@ from datetime import timedelta
 
 import pytest
 
-from stackroom.errors import CatalogNotFound, DocumentNotFound
+from stackroom.errors import CatalogNotFound, DocumentNotFound, RecordChanged
 from stackroom.model.keys import Unplaced, locate
 from stackroom.model.records import CatalogStatus, Document, DocumentStatus
 from tests.fakes.pipeline import PAGE
-from tests.unit.pipeline import CATALOG, KEY, Pipeline, document_at, place_of, receipts_of
+from tests.unit.pipeline import CATALOG, EXE, KEY, Pipeline, document_at, place_of, receipts_of
 
 DOCUMENT = place_of(KEY).document_id
 
@@ -16,6 +16,19 @@ def dropped(pipeline: Pipeline, count: int) -> list[str]:
     for key in keys:
         pipeline.drop(key)
     return keys
+
+
+def test_a_deleted_document_loses_its_object_and_has_a_receipt(indexed: Pipeline) -> None:
+    asked_before = indexed.leases.kept[CATALOG].requested
+
+    receipt = indexed.deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert KEY not in indexed.bucket.objects
+    assert indexed.document().status is DocumentStatus.DELETING
+    assert indexed.document().receipt_id == receipt.receipt_id
+    assert receipt.is_open
+    assert receipt.searchable_before is not None
+    assert indexed.leases.kept[CATALOG].requested == asked_before + 1
 
 
 @pytest.mark.parametrize("key", ["stray.txt", "alice/stray.txt", "alice/re_search/x.txt"])
@@ -32,6 +45,18 @@ def test_an_object_that_belongs_to_no_catalog_is_removed_with_its_record(
 
     assert key not in pipeline.bucket.objects
     assert pipeline.documents.get(location.partition, location.document_id) is None
+
+
+def test_a_removal_that_the_event_has_followed_has_the_same_receipt(filled: Pipeline) -> None:
+    def follow_to_the_end(key: str) -> None:
+        filled.deliver(key)
+        filled.documents.remove(filled.document())
+
+    filled.bucket.after("remove", follow_to_the_end)
+    receipt = filled.deletions.delete_document("alice", CATALOG, DOCUMENT)
+
+    assert list(filled.receipts.kept.values()) == [receipt]
+    assert receipt.is_open
 
 
 def test_a_removal_asked_for_again_has_one_receipt_though_it_ends(filled: Pipeline) -> None:
@@ -195,6 +220,35 @@ def test_a_file_dropped_during_a_deletion_is_kept_with_the_catalog(filled: Pipel
     assert filled.bucket.head(new) is not None
 
 
+def test_catalog_unmarked_on_every_try_is_not_reported_as_deleted(filled: Pipeline) -> None:
+    filled.catalogs.after("mark_deleting", filled.catalogs.unmark_deleting)
+
+    with pytest.raises(RecordChanged):
+        filled.deletions.delete_catalog("alice", CATALOG)
+
+
+def test_document_dropped_in_the_second_of_the_request_stays(pipeline: Pipeline) -> None:
+    old = dropped(pipeline, 3)
+    new = "alice/research/new.txt"
+    pipeline.bucket.after("versions_since", lambda *_: pipeline.bucket.upload(new), times=1)
+
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    assert new in pipeline.bucket.objects
+    assert not {*old} & {*pipeline.bucket.objects}
+
+
+def test_object_dated_later_than_our_clock_is_removed_with_its_catalog(pipeline: Pipeline) -> None:
+    pipeline.clock.pass_by(2)
+    pipeline.bucket.upload(KEY)
+    pipeline.clock.pass_by(-2)
+
+    pipeline.deliver()
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    assert pipeline.bucket.objects == {}
+
+
 def test_a_removed_object_is_deleted_with_one_receipt(indexed: Pipeline) -> None:
     indexed_at = indexed.document().indexed_at
 
@@ -251,3 +305,54 @@ def test_an_upload_supersedes_a_receipt_and_another_removal_has_its_own(filled: 
     assert superseded.superseded_at == dropped_at
     assert (document.receipt_id, document.status) == (None, DocumentStatus.PENDING)
     assert [each.is_open for each in receipts_of(filled)] == [True, False]
+
+
+def test_a_receipt_kept_too_late_opens_nothing_that_was_superseded(filled: Pipeline) -> None:
+    filled.bucket.delete(KEY)
+
+    filled.receipts.before("keep", lambda _: filled.drop(), times=1)
+    filled.deliver()
+
+    (receipt,) = receipts_of(filled)
+    assert receipt.superseded_at is not None
+    assert filled.document().status is DocumentStatus.PENDING
+
+
+def test_a_file_that_came_back_and_went_again_has_another_receipt(filled: Pipeline) -> None:
+    filled.delete()
+    filled.bucket.upload(KEY)
+    filled.documents.fails("save", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        filled.deliver()
+
+    filled.delete()
+
+    newest, first = receipts_of(filled)
+    assert first.superseded_at is not None
+    assert newest.is_open
+    assert filled.document().receipt_id == newest.receipt_id
+
+
+def test_a_removal_whose_receipt_a_crash_left_closed_goes_on_with_it(pipeline: Pipeline) -> None:
+    pipeline.drop(EXE)
+    pipeline.documents.fails("remove", ConnectionError(), times=1)
+    with pytest.raises(ConnectionError):
+        pipeline.delete(EXE)
+
+    again = pipeline.uploads.reconcile(EXE)
+
+    (receipt,) = receipts_of(pipeline)
+    assert again.receipt_id == receipt.receipt_id
+    assert pipeline.documents.kept == {}
+
+
+def test_a_removal_whose_catalog_is_lost_has_it_opened_to_end(indexed: Pipeline) -> None:
+    asked = indexed.delete()
+    indexed.catalogs.lose()
+
+    goes_on = indexed.uploads.reconcile(KEY)
+
+    assert goes_on.receipt_id == asked.receipt_id
+    assert goes_on.run_for == CATALOG
+    assert indexed.catalogs.kept[CATALOG].s3_prefix == "alice/research/"
+    assert indexed.document().status is DocumentStatus.DELETING

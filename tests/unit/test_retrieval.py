@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from threading import Barrier
 
 import pytest
 
 from stackroom.access.identity import Caller
+from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import (
     KnowledgeBaseNotFound,
+    KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     MissingIdentity,
     RetrievalFailed,
@@ -15,9 +18,9 @@ from stackroom.errors import (
     StoreUnavailable,
     ValidationError,
 )
-from stackroom.model.filters import AllOf, Has
+from stackroom.model.filters import AllOf, Filter, Has
 from stackroom.model.keys import TextName, catalog_id_of, document_id_of
-from stackroom.model.passages import Place
+from stackroom.model.passages import Place, Retrieved
 from stackroom.model.records import STILL_ANSWERS, DocumentStatus
 from stackroom.model.repositories import DocumentNotes
 from stackroom.search.names import NamedDocuments
@@ -59,6 +62,20 @@ def test_filter_is_held_against_the_types_of_the_callers_own_catalogs(world: Wor
     assert contents(found) == ["annual leave of 2026"]
     assert found.filter_notice is None
     assert world.kb.filters == [AllOf((Has("user_id", "alice"), Has("year", "2026")))]
+
+
+def test_range_over_shared_documents_is_answered_with_a_notice(world: World) -> None:
+    world.catalogs.put("cat-1", "KB1")
+    world.catalogs.record_attributes("cat-1", frozenset({"year:text"}))
+    shared = {"allowed_groups": ["hr"], "year": 2026}
+    world.kb.put("annual leave of 2026", user_id="bob", catalog_id="cat-2", attributes=shared)
+    retrieval = replace(world.retrieval, sharing=True)
+
+    found = search(retrieval, Caller("alice", ("hr",)), filter={"year": {"gte": 2025}})
+
+    assert contents(found) == ["annual leave of 2026"]
+    assert found.filter_notice is not None
+    assert found.filter_notice.startswith("'year' is text in some documents, which the filter")
 
 
 def test_filter_that_no_store_can_express_is_refused_with_the_reason(world: World) -> None:
@@ -184,6 +201,20 @@ def test_answer_names_the_version_of_a_passage_a_newer_one_is_there_for(
     assert shown["source"].get("version_id") == ("v1" if is_earlier else None)
 
 
+def test_words_of_a_context_line_are_not_the_passages_own(world: World) -> None:
+    world.kb.put(
+        "⟦leave.txt · Sabbaticals⟧\nThirty days a year.",
+        filename="leave.txt",
+        attributes={"text_id": NOW},
+        similarity=0.5,
+    )
+    world.staying.notes = {"doc-leave.txt": DocumentNotes(text_id=NOW, indexed_text_id=NOW)}
+
+    [found] = search(world.retrieval, query="sabbaticals").results
+
+    assert (found.text, found.ranks and found.ranks.by_words) == ("Thirty days a year.", None)
+
+
 def test_passage_sent_without_a_text_is_hidden_once_a_text_is_indexed(world: World) -> None:
     catalog_id = catalog_id_of("alice", "hr")
     world.catalogs.put(catalog_id, "KB1", source="DS1")
@@ -272,6 +303,23 @@ def test_passage_of_a_text_is_found_as_of_its_file_and_a_forged_one_is_not(world
     assert {each.results[0].source.document_id for each in answers} == {plan}
 
 
+def test_passage_without_a_source_is_not_proven_by_its_location(world: World) -> None:
+    world.catalogs.put("cat-1", "KB1", source="DS1")
+    attributes = {"document_id": document_id_of("cat-1", "handbook.txt")}
+    for source in (None, "DS2"):
+        world.kb.put(
+            f"annual leave of {source}",
+            attributes=attributes,
+            data_source_id=source,
+            tells_source=False,
+        )
+
+    locating = replace(world.retrieval, uri_of=lambda key: f"s3://docs/{key}")
+    answers = [search(locating), search(locating, catalog_id="cat-1")]
+
+    assert [(each.results, each.withheld) for each in answers] == [((), 2), ((), 2)]
+
+
 def _uris(answer: SearchAnswer) -> list[str | None]:
     return [
         source.uri for result in answer.results for source in (result.source, *result.other_sources)
@@ -325,6 +373,19 @@ def test_a_knowledge_base_can_be_named_if_it_is_in_the_pool(world: World) -> Non
 
     assert answer.knowledge_bases == ("KB2",)
     assert str(raised.value) == "Knowledge base 'KB9' not found"
+
+
+def test_five_knowledge_bases_are_asked_at_once(world: World) -> None:
+    all_asked = Barrier(5, timeout=120)
+    for n in range(1, 6):
+        world.pool[f"KB{n}"] = FakeKnowledgeBase()
+        world.pool[f"KB{n}"].before("retrieve", lambda *_, **__: all_asked.wait())
+        world.catalogs.put(f"cat-{n}", f"KB{n}")
+
+    answer = search(world.retrieval)
+
+    assert answer.failures == {}
+    assert not all_asked.broken
 
 
 def test_search_with_one_of_two_failing_bases_is_a_marked_partial_answer(world: World) -> None:
@@ -441,6 +502,26 @@ def test_forged_share_of_anothers_document_is_withheld_and_counted_once(
     )
 
 
+def throttle_others(_: str, asked: Filter | None, *__: object, **___: object) -> None:
+    """Throttle requests that aren't for one user's documents."""
+    if not isinstance(asked, Has):
+        raise KnowledgeBaseThrottled("Retrieve")
+
+
+def test_a_throttled_query_for_groups_makes_a_partial_answer_that_says_so(
+    deployed: World,
+) -> None:
+    deployed.kb.before("retrieve", throttle_others)
+    deployed.kb.put("own", user_id="bob")
+    deployed.kb.put("shared here", attributes=FINANCE)
+    deployed.pool["KB2"].put("shared there", attributes=FINANCE)
+
+    answer = search(deployed.retrieval, BOB)
+
+    assert sorted(contents(answer)) == ["own", "shared there"]
+    assert answer.failures == {"KB1": "Retrieve was throttled for what others share with you"}
+
+
 @pytest.mark.parametrize("nobody", ["", " ", "!rejected", "alice/cat-1", "*"])
 def test_caller_without_a_valid_user_id_is_refused_despite_groups(
     deployed: World, nobody: str
@@ -493,3 +574,28 @@ def test_named_document_of_another_user_stays_hidden(world: World) -> None:
     answer = search(retrieval, query="annual leave at MSFT", catalog_id="cat-1")
 
     assert "secret leave" not in contents(answer)
+
+
+def test_failure_to_ask_a_named_document_leaves_the_search_as_it_is(world: World) -> None:
+    retrieval = world_of_reports(world)
+    asked = list[Filter | None]()
+
+    class OnceOnly(FakeKnowledgeBase):
+        def retrieve(
+            self,
+            query: str,
+            condition: Filter | None,
+            limit: int,
+            *,
+            deadline: Deadline = NO_DEADLINE,
+        ) -> Retrieved:
+            asked.append(condition)
+            if len(asked) > 1:
+                raise KnowledgeBaseThrottled("Retrieve")
+            return world.kb.retrieve(query, condition, limit, deadline=deadline)
+
+    failing = replace(retrieval, pool={"KB1": OnceOnly()})
+    answer = search(failing, query="annual leave at MSFT", catalog_id="cat-1")
+
+    assert len(asked) == 2
+    assert {each.source.filename for each in answer.results} == {"AMZN_2023.pdf"}
