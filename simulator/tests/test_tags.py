@@ -82,3 +82,16 @@ def test_tags_are_listed_and_reserved_or_missing_refused(world: World, make: Mak
     assert "AWS:mine" in reserved
     expected = "NotFoundException" if ":s3vectors:" in resource.arn else "ResourceNotFoundException"
     assert {error["Code"] for error in missing} == {expected}
+
+
+@holds("tags.kept")
+def test_new_index_of_a_deleted_name_has_no_tags(world: World) -> None:
+    first = vector_index(world, {"team": "birds"})
+    bucket = first.arn.partition("/index/")[0].rpartition("/")[2]
+    world.s3vectors.delete_index(indexArn=first.arn)
+    world.s3vectors.delete_vector_bucket(vectorBucketName=bucket)
+
+    again = vector_index(world, {}, bucket)
+
+    assert again.arn == first.arn
+    assert first.listed() == {}
