@@ -16,7 +16,7 @@ import pytest
 from botocore.exceptions import ClientError, WaiterError
 
 from stackroom_local.state import Instance
-from tests.e2e.people import Person, eventually
+from tests.e2e.people import Person, eventually, logs_of_functions
 from tests.local.running import ANY_SCORE, local_mode
 from tests.local.templates import a_knowledge_base
 
@@ -245,8 +245,7 @@ def test_a_sidecar_that_an_operator_forged_shows_nobody_anothers_document(
     answer = eventually(lambda: _withheld(kim), "kim's search meets the forged passage")
 
     assert "Ottokar" not in json.dumps(answer)
-    log = instance.state_dir / "gateway" / "logs" / "stackroom-retrieve.log"
-    assert PILOT in log.read_text()
+    assert PILOT in logs_of_functions(instance)["/aws/lambda/stackroom-retrieve"]
 
 
 def _withheld(person: Person) -> dict[str, Any] | None:
