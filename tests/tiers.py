@@ -31,16 +31,16 @@ TIERS: dict[str, Tier] = {
     "sites": "prove",
     # Six stories of chaos.
     "campaigns/test_stories.py": "test",
-    # A drop to its answer over MCP and what people do, at the one local mode that all share; and
-    # one of its own that is stopped, killed and started again.
+    # A drop to its answer over MCP, at the one local mode that all share.
     "e2e/test_asking.py": "test",
-    "e2e/test_catalog_tools.py": "test",
     "e2e/test_dropping.py": "test",
-    "e2e/test_recovery.py": "test",
-    # In Chromium: a catalog, an upload and a chat.
+    # In Chromium: a catalog and an upload.
     "browser": "prove",
-    "browser/test_chat.py": "test",
     "browser/test_catalogs.py": "test",
+    # An agent, a page or an order of passages end to end, and OCR; `test` has their parts.
+    "agents/test_in_the_loop.py": "prove",
+    "aws/test_text_detection.py": "prove",
+    "contract/stores/test_finding.py": "prove",
     # Every start and stop of the local mode, a loader of PostgreSQL, and the wheel.
     "local/test_lifecycle.py": "prove",
     "local/test_pgvector_load.py": "prove",
@@ -53,6 +53,7 @@ TIERS: dict[str, Tier] = {
     "infra/test_contexts.py": "prove",
     "infra/test_rehearsal_changes.py": "prove",
     "simulator/tests/test_managed_ingestion.py": "prove",
+    "simulator/tests/test_pytest_plugin.py": "prove",
     "simulator/tests/test_parsing.py": "prove",
     "simulator/tests/test_textract.py": "prove",
     # The wheel, in an environment of its own, and other programs' packages.
