@@ -17,6 +17,7 @@ _of_requests: dict[str, str] = {}  # by the ids of invocations that have one
 
 
 def install() -> None:
+    """Have ministack pass client contexts on, as Lambda does; call it once, before it serves."""
     invoke: Callable[..., Any] = lambda_svc._invoke
 
     async def invoked(name: str, event: Any, headers: Any, *rest: Any, **named: Any) -> Any:
