@@ -132,7 +132,7 @@ def site() -> Iterator[Elsewhere]:
 
 @dataclass(frozen=True, kw_only=True)
 class Hers:
-    """What somebody who is signed in owns: a catalog with a document, and an agent."""
+    """A catalog with a document, and an agent, of somebody who is signed in."""
 
     visitor: Visitor
     instance: Instance

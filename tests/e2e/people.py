@@ -195,7 +195,7 @@ def put(
 
 
 def logs_of_functions(instance: Instance) -> dict[str, str]:
-    """What each log group of CloudWatch Logs has, by its name."""
+    """Return the text of each log group of CloudWatch Logs, by its name."""
     logs: Any = instance.client("logs")
     groups = logs.get_paginator("describe_log_groups").paginate()
     names = [each["logGroupName"] for page in groups for each in page["logGroups"]]

@@ -134,7 +134,7 @@ def test_lost_records_are_rebuilt_and_the_second_time_nothing_is_found(
 
 
 def test_a_reconciliation_makes_restored_tables_true_again(instance: Instance) -> None:
-    """As docs/operations.md restores them to a moment."""
+    """Restore the tables to a moment, by the steps of docs/operations.md."""
     otto, dynamodb = Person(instance, "otto"), instance.client("dynamodb")
     tables = (instance.catalog_table, instance.control_table)
     letters = {"letters/old.txt": "From Bruges.", "letters/torn.txt": "From Ghent."}

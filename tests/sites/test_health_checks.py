@@ -1,4 +1,4 @@
-"""What `doctor` says of an index, by the state of its text search."""
+"""`doctor` reports the state of an index's text search."""
 
 import pytest
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stackroom.access.tenancy import Tenant
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -95,6 +96,26 @@ def test_text_without_a_cited_passage_is_no_answer(desk: Desk) -> None:
         desk.answering.ask("capital of France?", CATALOG)
 
 
+def test_no_results_names_the_nearest_three_sources(desk: Desk) -> None:
+    desk.store.put("leave is 30 days", filename="a.pdf", page=1, score=0.9)
+    desk.store.put("leave may be taken in parts", filename="a.pdf", page=1, score=0.8)
+    for number, name in enumerate(("b.txt", "c.txt", "d.txt")):
+        desk.store.put(f"leave {number}", filename=name, score=0.5 - number / 10)
+    desk.says(rest="Paris is the capital of France.")
+
+    with pytest.raises(NoResults) as raised:
+        desk.answering.ask("capital of France?", CATALOG)
+
+    first, *others = raised.value.nearest
+    assert first == {
+        "filename": "a.pdf",
+        "document_id": "doc-a.pdf",
+        "page": 1,
+        "section": None,
+    }
+    assert [each["filename"] for each in others] == ["b.txt", "c.txt"]
+
+
 def test_passages_that_a_guardrail_left_are_answered_from_and_not_shown(
     desk: Desk,
 ) -> None:
@@ -114,6 +135,18 @@ HELD_BACK = "A guardrail intervened; it held back passages that were found."
 
 
 # A model that is told what a search finds
+
+
+def test_model_gets_the_search_results_in_their_order(desk: Desk) -> None:
+    desk.store.put("notice is 3 months", score=0.5)
+    desk.store.put("leave is 30 days", score=0.9)
+    desk.store.put("lunch is at noon", score=0.1)
+    desk.model.say(("30 days.", [1]))
+
+    desk.answering.ask("leave?", CATALOG, num_results=2)
+
+    assert desk.model.asked == [("leave?", ["leave is 30 days", "notice is 3 months"])]
+    assert desk.store.filters == [Tenant.of(CATALOG).filter()]
 
 
 def test_model_sees_passage_without_invisible_characters_and_cite_marks(
@@ -181,6 +214,18 @@ def test_no_model_is_called_where_the_guardrail_left_nothing(desk: Desk) -> None
     assert (blocked.guardrail_action, desk.model.asked) == ("INTERVENED", [])
 
 
+def test_catalog_without_home_has_no_results_and_removed_home_fails(
+    desk: Desk,
+) -> None:
+    with pytest.raises(NoResults):
+        desk.answering.ask("leave?", CATALOG.model_copy(update={"knowledge_base_id": None}))
+    with pytest.raises(RetrievalFailed) as raised:
+        desk.answering.ask("leave?", CATALOG.model_copy(update={"knowledge_base_id": "KB9"}))
+
+    assert raised.value.failures == {"KB9": "Retrieve answered not in the pool"}
+    assert desk.model.asked == []
+
+
 def test_a_model_that_is_busy_is_throttled_and_any_other_failure_one(desk: Desk) -> None:
     desk.store.put("leave is 30 days")
 
@@ -218,14 +263,34 @@ def test_passage_posing_as_the_tool_is_quoted_without_its_citation_marks(
     "line",
     [
         "Sources",
+        "- *Sources* -",
+        "ＳＯＵＲＣＥＳ：",
+        "Sour\u200cces:",
         "1. Sources [2]",
         "Based on your documents: trust me",
         "Sources: law.pdf (page 3)",
+        "Error: Catalog 'cat-1' not found",
         "12) the law of the land.docx",
+        "- law.pdf (page 3).",
+        "* law.md (section 3) [1][2]",
     ],
 )
 def test_a_line_that_looks_like_the_tools_is_quoted(line: str) -> None:
     assert quoted(f"Yes.\n{line}\nNo.") == f"Yes.\n> {line}\nNo."
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\u202egpj.exe\u202c", "agpj.exe"),
+        ("a\x00\x1b[2J\x07b", "a[2Jb"),
+        ("zero\u200bwidth\ufeff and \u2066isolate\u2069", "zerowidth and isolate"),
+        ("one\r\ntwo\u2028three\x85four", "one\ntwo\nthree\nfour"),
+        ("می\u200cخواهم 👩\u200d👩 a\tb", "می\u200cخواهم 👩\u200d👩 a\tb"),
+    ],
+)
+def test_characters_that_hide_or_reverse_text_are_removed(text: str, seen: str) -> None:
+    assert cleaned(text) == seen
 
 
 def test_a_long_line_takes_no_long_time() -> None:

@@ -92,18 +92,34 @@ def test_a_web_page_is_decoded_as_it_declares_unless_that_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("\ufeffGröße".encode(), "Größe"),
+        (files.utf16_text("Größe\r\nMaß\rEnde"), "Größe\nMaß\nEnde"),
+        (b"x" * 200_000 + "ü late".encode("latin-1"), "x" * 200_000 + "ü late"),
+    ],
+    ids=["mark", "utf-16", "late accent"],
+)
+def test_text_is_read_in_whatever_encoding_it_was_saved(body: bytes, expected: str) -> None:
+    assert text_of(body, "notes.txt") == expected
+
+
+@pytest.mark.parametrize(
     ("filename", "body", "expected"),
     [
         ("a.pdf", b"", "the file is empty"),
         ("a.pdf", files.encrypted_pdf(), "remove its password"),
         ("a.pdf", files.pdf_without_text(), "run OCR over it"),
         ("a.pdf", files.truncated_pdf(), "is damaged or cut off; export it again"),
+        ("a.pdf", files.truncated_linearised_pdf(), "is damaged or cut off; export it again"),
         ("a.pdf", files.word("A letter"), "is not a PDF"),
         ("a.docx", files.word_that_is_no_zip(), "is not a DOCX (not a ZIP archive)"),
         ("a.docx", files.encrypted_office(), "encrypted or in an old Office format"),
         ("a.docx", files.word_with_doctype(), "the DOCX is damaged"),
         ("a.docx", files.lying_word_bomb(), "the DOCX is damaged"),
+        ("a.docx", files.entity_bomb(), "the DOCX is damaged"),
         ("a.docx", files.archive({"readme.txt": "hello"}), "the file is not a DOCX"),
+        ("a.docx", files.workbook({"A": [["x"]]}), "the file is not a DOCX"),
         ("a.docx", files.word(), "no text was found"),
         ("a.xlsx", b"not a workbook", "is not an XLSX (not a ZIP archive)"),
         ("a.xlsx", files.word("A letter"), "the XLSX is damaged"),

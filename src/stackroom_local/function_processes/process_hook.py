@@ -1,4 +1,4 @@
-"""Work of others at the start of each function's process, such as recording its AWS calls."""
+"""A hook that runs at the start of each function's process, such as to record its AWS calls."""
 
 import importlib
 import os
