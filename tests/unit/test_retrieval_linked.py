@@ -1,18 +1,24 @@
 """Searching knowledge bases that an agent was given: whose passages, in which order, how late."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
 import pytest
 
 from stackroom.access.identity import Caller
+from stackroom.access.tenancy import Everyone
 from stackroom.clock import NO_DEADLINE, Deadline
 from stackroom.errors import MissingIdentity, RetrievalFailed
-from stackroom.model.filters import Has
-from stackroom.model.passages import Passage
+from stackroom.model.filters import AnyOf, Has, Lists
+from stackroom.model.passages import Passage, Retrieved
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
+from stackroom.search.ranking import Relevance
+from stackroom.search.replies import Query, Replies, SearchScope
 from stackroom.search.results import SearchAnswer
+from stackroom.search.search import ask_all
 from stackroom.search.search_arguments import RETRIEVE_FROM_KNOWLEDGE_BASE
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
@@ -111,6 +117,31 @@ def test_two_groups_see_one_document_each_and_none_sees_none(laws: ForeignBase) 
     assert contents(search(base, caller=Caller("bob", ("guests",)))) == ["annual leave of guests"]
     assert contents(search(base, caller=Caller("cy"))) == []
     assert contents(search(base, caller=Caller("dee", ("",)))) == []
+
+
+def test_six_groups_take_two_queries_and_their_answers_are_one(laws: ForeignBase) -> None:
+    groups = tuple(f"team-{number}" for number in range(6))
+    for number, group in enumerate(groups):
+        score = 0.3 + number / 10
+        laws.hold(f"leave of {group}", attributes={"team": [group]}, score=score, name=group)
+    laws.hold("leave of both ends", attributes={"team": [groups[0], groups[5]]}, score=0.1)
+    laws.hold("leave of team-9", attributes={"team": ["team-9"]}, name="9")
+    laws.delay = 0.01
+    base = linked("LAWS", laws, groups_in="team", limit=10)
+
+    answer = search(base, caller=Caller("ann", groups))
+
+    found = [f"leave of team-{number}" for number in reversed(range(6))]
+    assert contents(answer) == [*found, "leave of both ends"]
+    [figures] = answer.figures
+    assert (figures.knowledge_base_id, figures.passages) == ("LAWS", 7)
+    assert figures.milliseconds >= 10
+    assert answer.knowledge_bases == ("LAWS",)
+    assert set(laws.filters) == {
+        AnyOf(tuple(Lists("team", group) for group in groups[:5])),
+        Lists("team", "team-5"),
+    }
+    assert len(search(replace(base, limit=3), caller=Caller("ann", groups)).results) == 3
 
 
 @pytest.mark.parametrize("caller", [None, Caller(""), Caller("!rejected", ("staff",))])
@@ -265,3 +296,72 @@ def test_uploaders_own_attribute_never_makes_an_owner_in_our_pool(
     assert contents(search(linked("L", laws, owner_in="user_id"), caller=Caller("bob"))) == [
         "annual leave of bob"
     ]
+
+
+def test_an_answer_says_how_near_its_passages_are(laws: ForeignBase) -> None:
+    laws.hold("The pump is greased every 200 hours.")
+
+    def relevance(query: str) -> Relevance | None:
+        asked = RETRIEVE_FROM_KNOWLEDGE_BASE.parse({"query": query})
+        return LinkedRetrieval(linked=(linked("LAWS", laws),)).search(asked, None).relevance
+
+    assert relevance("pump greased") is Relevance.STRONG
+    assert relevance("stolen valve") is Relevance.WEAK
+    laws.passages.clear()
+    assert relevance("pump greased") is None
+
+
+def test_negative_score_is_shown_without_a_least_score(laws: ForeignBase) -> None:
+    opposite = Passage(text="annual leave is the opposite", score=-0.2, uri="s3://theirs/a.txt")
+    laws.retrieve = lambda *_, **__: Retrieved(passages=(opposite,))  # type: ignore[method-assign]
+
+    assert contents(search(linked("LAWS", laws))) == ["annual leave is the opposite"]
+    assert contents(search(linked("LAWS", laws, min_score=0.0))) == []
+
+
+MOST = 20
+
+
+@dataclass
+class Stuck:
+    """A `KnowledgeBase` that answers nobody, until it is `over`."""
+
+    over: threading.Event = field(default_factory=threading.Event)
+    asked: int = 0
+
+    def retrieve(self, *_: object, **__: object) -> Retrieved:
+        self.asked += 1
+        self.over.wait()
+        return Retrieved(passages=())
+
+
+@pytest.fixture
+def stuck() -> Iterator[Stuck]:
+    made = Stuck()
+    yield made
+    made.over.set()
+
+
+def ask(seconds: float, **pool: Stuck) -> Replies:
+    queries = tuple(Query(target=each, view=Everyone()) for each in pool)
+    return ask_all(
+        SearchScope(queries=queries, catalog_of=lambda _: None),
+        "is there leave?",
+        pool=pool,
+        conditions=(),
+        limits=dict.fromkeys(pool, 5),
+        deadline=Deadline.after(seconds),
+    )
+
+
+def test_search_given_up_before_it_began_is_never_started(stuck: Stuck) -> None:
+    pool = {f"kb{number}": Stuck(stuck.over) for number in range(MOST + 4)}
+
+    with pytest.raises(RetrievalFailed):
+        ask(0.5, **pool)
+    stuck.over.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(60)
+
+    assert sum(each.asked for each in pool.values()) == MOST

@@ -8,10 +8,13 @@ from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.runs.bedrock_calls import JobState
 from stackroom.runs.evidence import JOB_DEADLINE, MAX_ATTEMPTS
+from stackroom.runs.ledger import Mode
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import (
     Run,
     RunOutcome,
+    seconds_until_first_poll,
+    seconds_until_next_poll,
 )
 from stackroom.runs.verdicts import NOT_FOUND
 from tests.fakes.pipeline import BUCKET
@@ -136,6 +139,19 @@ def test_indexed_contradicted_by_a_failed_vector_write_is_failed(filled: Pipelin
     assert "Invalid record" in str(filled.document(KEY + ".txt").status_reason)
 
 
+def test_document_that_the_job_left_out_fails_with_the_jobs_reason(
+    pipeline: Pipeline, run: Run
+) -> None:
+    reason = (
+        f"Ignored 2 files as too large. [Files: s3://docs/x, s3://{BUCKET}/{KEY}]. Call failed."
+    )
+    over(pipeline, run, JobState.COMPLETE, reason)
+
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert str(pipeline.document().status_reason).startswith("Bedrock: ")
+    assert "s3://docs/x" not in str(pipeline.document().status_reason)
+
+
 # What we find out ourselves
 
 
@@ -239,6 +255,17 @@ def test_a_job_past_its_deadline_is_stopped_and_its_documents_fail(
     assert "did not finish in time" in str(pipeline.document().status_reason)
 
 
+def test_a_job_that_never_stops_is_given_up(pipeline: Pipeline, run: Run) -> None:
+    says(pipeline, "IN_PROGRESS")
+    pipeline.clock.pass_by(JOB_DEADLINE + 3601)
+
+    polled = pipeline.poll(run)
+
+    assert polled.run.progress.outcome is RunOutcome.SETTLED
+    assert pipeline.document().status is DocumentStatus.FAILED
+    assert pipeline.book.read().grants == ()
+
+
 @pytest.mark.parametrize(
     "error",
     [KnowledgeBaseThrottled("GetIngestionJob"), KnowledgeBaseUnavailable("GetIngestionJob", "5")],
@@ -256,6 +283,16 @@ def test_a_knowledge_base_that_does_not_answer_is_asked_again(
     assert (polled.run.progress.outcome, polled.settled) == (RunOutcome.RUNNING, ())
     assert failing.left == 0
     assert pipeline.document().status is DocumentStatus.INDEXED
+
+
+def test_polling_waits_by_the_jobs_age(pipeline: Pipeline, run: Run) -> None:
+    first = run.progress.wait_seconds
+    pipeline.clock.pass_by(100)
+
+    later = pipeline.poll(run).run
+
+    assert first == seconds_until_first_poll(Mode.JOB)
+    assert later.progress.wait_seconds == seconds_until_next_poll(Mode.JOB, 100)
 
 
 def test_settling_twice_changes_nothing_more(filled: Pipeline) -> None:
@@ -346,4 +383,13 @@ def test_rejected_file_that_is_still_found_after_some_jobs_is_reported(rejected:
         run = next_job(rejected, over(rejected, run))
 
     assert str(rejected.document().status_reason).endswith("may still be searchable")
+    assert rejected.document().lingering
+
+
+def test_a_rejected_file_that_no_job_went_over_is_not_called_evicted(rejected: Pipeline) -> None:
+    run = rejected.work()
+    rejected.knowledge_base.forget()
+
+    over(rejected, run, JobState.FAILED)
+
     assert rejected.document().lingering

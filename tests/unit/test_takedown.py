@@ -64,6 +64,24 @@ def test_deletion_stays_open_while_a_search_finds_the_document(pipeline: Pipelin
     assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
 
 
+def test_document_that_stays_found_keeps_its_receipt_open(pipeline: Pipeline) -> None:
+    pipeline.is_searchable()
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    run = pipeline.execute()
+    stuck = pipeline.document()
+    receipt = pipeline.receipts.get("alice", str(stuck.receipt_id))
+    pipeline.knowledge_base.forget()
+    pipeline.requests.ask(CATALOG)
+    pipeline.execute()
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert stuck.status is DocumentStatus.DELETING
+    assert receipt is not None
+    assert receipt.is_open
+    assert pipeline.catalogs.kept == {}
+
+
 def test_deleted_catalog_closes_after_its_data_source_and_is_not_placed(
     pipeline: Pipeline,
 ) -> None:
@@ -130,6 +148,21 @@ def test_a_catalog_deleted_during_a_call_is_taken_down_after_it(pipeline: Pipeli
     assert all(not each.deletes for each in pipeline.bedrock.direct_calls)
 
 
+def test_empty_catalog_deleted_as_its_run_ends_is_removed_by_that_run(pipeline: Pipeline) -> None:
+    for key in (KEY, OTHER):
+        pipeline.delete(key)
+    run = pipeline.work()
+    if run.progress.job_id is not None:
+        pipeline.finish_job(run, KEY, OTHER, status="NOT_FOUND")
+    run = pipeline.go_on(run, until="ReleaseRun")
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+
+    run = pipeline.execute(run=run, state="ReleaseRun")
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert (pipeline.catalogs.kept, pipeline.documents.kept) == ({}, {})
+
+
 @pytest.mark.parametrize("step", ["clear_data_source", "remove", "free", "close"])
 def test_catalog_takedown_resumes_after_a_crash(pipeline: Pipeline, step: str) -> None:
     pipeline.deletions.delete_catalog("alice", CATALOG)
@@ -172,6 +205,16 @@ def test_run_hands_over_if_a_data_source_is_never_deleted(pipeline: Pipeline) ->
 
     assert pipeline.visited[-1] == "RunHandedOver"
     assert run.progress.steps <= MAX_STEPS + 2
+
+
+def test_a_data_source_whose_slot_was_lost_goes_with_its_catalog(pipeline: Pipeline) -> None:
+    pipeline.deletions.delete_catalog("alice", CATALOG)
+    pipeline.slots.free("KB1", CATALOG)
+    pipeline.catalogs.clear_data_source(CATALOG)
+
+    pipeline.execute()
+
+    assert (pipeline.catalogs.kept, pipeline.bedrock.sources) == ({}, {})
 
 
 def test_a_catalog_on_a_shared_data_source_leaves_that_alone() -> None:

@@ -99,6 +99,25 @@ def test_a_deletion_makes_room_at_once(pipeline: Pipeline, elsewhere: bool) -> N
     assert pipeline.document(more[0]).status is DocumentStatus.INDEXED
 
 
+def test_document_that_outgrows_the_cap_waits_and_frees_no_room(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(bytes=12))
+    keys = drop(pipeline, 3)
+    go(pipeline)
+
+    pipeline.drop(keys[0], "a longer text")
+    new = drop(pipeline, 1, first=10)
+    go(pipeline)
+
+    assert waiting(pipeline) == [keys[0], *new]
+    pipeline.delete(keys[1])
+    pipeline.delete(keys[2])
+    go(pipeline)
+    assert waiting(pipeline) == [keys[0], *new]  # 13 bytes alone
+    pipeline.drop(keys[0], "short")
+    go(pipeline)
+    assert pipeline.document(keys[0]).status is DocumentStatus.INDEXED
+
+
 def test_raising_a_cap_has_all_documents_judged_again(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=3))
     keys = drop(pipeline, 6)
@@ -117,6 +136,34 @@ def test_raising_a_cap_has_all_documents_judged_again(pipeline: Pipeline) -> Non
     assert len(indexed(pipeline)) == 6
 
 
+def test_lowered_cap_removes_no_document(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 4)
+    go(pipeline)
+    pipeline.cap_book.keep("alice", Caps(documents=2))
+    more = drop(pipeline, 1, first=10)
+
+    go(pipeline)
+
+    assert len(indexed(pipeline)) == len(keys)
+    assert waiting(pipeline) == more
+    assert "Over the document cap (4 of 2)" in str(pipeline.document(more[0]).status_reason)
+
+
+def test_lowered_document_cap_lets_nothing_past_the_byte_cap(pipeline: Pipeline) -> None:
+    first, *_ = drop(pipeline, 3)
+    go(pipeline)
+    pipeline.cap_book.keep("alice", Caps(documents=2, bytes=20))
+
+    pipeline.drop(first, "longer than all that there may be")
+    go(pipeline)
+
+    assert waiting(pipeline) == [first]
+    assert pipeline.document(first).over_cap is CapKind.BYTES
+    pipeline.drop(first, "short")
+    go(pipeline)
+    assert waiting(pipeline) == []
+
+
 def test_concurrent_runs_never_send_more_than_the_cap_allows() -> None:
     pipeline = Pipeline()  # each catalog has a run of its own
     pipeline.cap_book.keep("alice", Caps(documents=25))
@@ -131,6 +178,34 @@ def test_concurrent_runs_never_send_more_than_the_cap_allows() -> None:
             pipeline.go_on(run)
     assert len(indexed(pipeline)) == 25
     assert len(waiting(pipeline)) == 35
+
+
+@pytest.mark.parametrize("before", [2, 5])
+def test_document_added_after_the_count_has_no_place_yet(pipeline: Pipeline, before: int) -> None:
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    keys = drop(pipeline, before)
+    pipeline.catalogs.after("of_user", lambda _: drop(pipeline, 6, first=10), times=1)
+
+    go(pipeline)
+
+    assert sorted(each.s3_key for each in indexed(pipeline))[:2] == keys[:2]
+    assert len(indexed(pipeline)) == 3
+    assert len(waiting(pipeline)) == before + 3
+
+
+def test_documents_beyond_one_turn_are_all_held_back() -> None:
+    pipeline = Pipeline(shared=True)
+    pipeline.cap_book.keep("alice", Caps(documents=5))
+    drop(pipeline, 700)
+    pipeline.drop(BOB)
+
+    run = pipeline.work()
+
+    assert pipeline.document(BOB).status is DocumentStatus.INDEXING  # with the first call
+    pipeline.go_on(run)
+    go(pipeline)
+    assert len(indexed(pipeline)) == 6
+    assert len(waiting(pipeline)) == 695
 
 
 def test_documents_over_the_cap_are_not_stalled_and_resume_when_raised() -> None:
@@ -171,6 +246,74 @@ def test_a_job_begins_for_new_documents_only_if_all_fit() -> None:
     assert len(indexed(pipeline)) == 5
 
 
+def test_a_job_that_begins_for_what_came_again_takes_up_what_waits() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.cap_book.keep("alice", Caps(documents=2))
+    keys = drop(pipeline, 2)
+    pipeline.index(*keys)
+    new = drop(pipeline, 1, first=10)
+    go(pipeline)
+    assert waiting(pipeline) == new
+
+    pipeline.drop(keys[0], "another text")
+    pipeline.index(*keys, *new)
+
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 3
+
+
+def test_no_job_begins_if_it_would_ingest_documents_over_the_cap() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    pipeline.cap_book.keep("alice", Caps(bytes=10))
+    keys = drop(pipeline, 1)  # of four bytes
+    pipeline.index(*keys)
+    large, small = "alice/research/large.txt", "alice/research/small.txt"
+    pipeline.drop(large, "nine bytes")
+    go(pipeline)
+    pipeline.drop(small, "two")
+
+    go(pipeline)
+
+    assert waiting(pipeline) == [large, small]
+    assert "Over the byte cap with its whole catalog (17 of 10)" in str(
+        pipeline.document(small).status_reason
+    )
+    pipeline.delete(large)
+    pipeline.index(*keys, small)
+    assert waiting(pipeline) == []
+    assert len(indexed(pipeline)) == 2
+
+
+def test_ingestion_jobs_also_resume_placed_documents_next_month() -> None:
+    pipeline = Pipeline(by_jobs=True)
+    keys = drop(pipeline, 2)
+    pipeline.index(*keys)
+    pipeline.cap_book.keep("alice", Caps(documents=1, dollars=Decimal("0.00000001")))
+    pipeline.drop(keys[0], "another text")
+    go(pipeline)
+    assert waiting(pipeline) == keys[:1]
+
+    pipeline.clock.pass_by(30 * 86_400)
+    pipeline.caps.release("alice")
+    pipeline.index(*keys)
+
+    assert waiting(pipeline) == []
+
+
+def test_documents_with_a_place_do_not_hide_those_without(pipeline: Pipeline) -> None:
+    keys = drop(pipeline, 400)
+    go(pipeline)
+    pipeline.cap_book.keep("alice", Caps(documents=400))
+    [new] = drop(pipeline, 1, first=900)
+    for key in keys:
+        pipeline.drop(key, "another text")
+
+    go(pipeline)
+
+    assert waiting(pipeline) == [new]
+    assert len(indexed(pipeline)) == 400
+
+
 def test_failed_count_of_one_user_affects_nobody_else() -> None:
     pipeline = Pipeline(shared=True)
     pipeline.cap_book.keep("alice", Caps(documents=5))
@@ -208,6 +351,25 @@ def test_once_the_months_dollars_are_spent_all_waits_until_the_next() -> None:
     pipeline.clock.pass_by(30 * 86_400)
     found = list(pipeline.reconciliation().resume())
     go(pipeline)
+    assert [each.kind for each in found] == [Kind.STALE_CAP_WAIT]
+    assert waiting(pipeline) == []
+
+
+def test_placed_documents_resume_next_month_despite_the_document_cap() -> None:
+    pipeline = Reconciled()
+    first, second = drop(pipeline, 2)
+    go(pipeline)
+    for key in (first, second):
+        pipeline.is_searchable(key)
+    pipeline.cap_book.keep("alice", Caps(documents=1, dollars=Decimal("0.00000001")))
+    pipeline.drop(first, "another text")
+    go(pipeline)
+    assert waiting(pipeline) == [first]
+
+    pipeline.clock.pass_by(30 * 86_400)
+    found = list(pipeline.reconciliation().resume())
+    go(pipeline)
+
     assert [each.kind for each in found] == [Kind.STALE_CAP_WAIT]
     assert waiting(pipeline) == []
 
@@ -278,6 +440,19 @@ def test_a_user_comes_to_a_part_of_a_cap_once_a_month(pipeline: Pipeline) -> Non
     assert (reached.percent, int(reached.used), int(reached.limit)) == (100, 5, 5)
 
 
+def test_document_larger_than_the_cap_is_reported_without_a_warning(pipeline: Pipeline) -> None:
+    pipeline.cap_book.keep("alice", Caps(bytes=3))
+    [large] = drop(pipeline, 1)  # of four bytes
+
+    go(pipeline)
+
+    assert pipeline.document(large).status_reason == (
+        "Larger than the cap of 3 bytes. Ask an operator to raise it."
+    )
+    noted = [(each.percent, int(each.used)) for each in pipeline.cap_book.noted.values()]
+    assert noted == [(100, 0)]
+
+
 def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
     pipeline.cap_book.keep("alice", Caps(documents=1))
     keys = drop(pipeline, 4)
@@ -290,3 +465,14 @@ def test_places_are_taken_in_the_order_of_dropping(pipeline: Pipeline) -> None:
         order += [each.s3_key for each in indexed(pipeline)]
 
     assert order == keys[1:]
+
+
+def test_documents_held_back_later_do_not_count_as_used() -> None:
+    pipeline = Pipeline()  # each catalog has a run of its own
+    pipeline.cap_book.keep("alice", Caps(documents=3))
+    [first, *_] = drop(pipeline, 5)
+    drop(pipeline, 20, catalog="more")
+
+    pipeline.work(pipeline.worklist_of(first))
+
+    assert {int(each.used) for each in pipeline.cap_book.noted.values()} == {3}

@@ -1,16 +1,20 @@
 """Files that were read and show a person no text: they fail, and Bedrock never gets them."""
 
+from dataclasses import replace
+
 import pytest
 
 from stackroom.access.tenancy import key_of
-from stackroom.model.records import STILL_ANSWERS, DocumentStatus
+from stackroom.model.records import STILL_ANSWERS, DocumentStatus, PerSourceType
 from stackroom.runs.retries import Rereading
+from stackroom.runs.run_tasks import Starting
 from tests.fakes.inspection import FakeInspectionRequests
 from tests.unit.pipeline import CATALOG, Pipeline, place_of
 from tests.unit.reading import KEY, Reading
 
 HIDDEN = "".join(chr(0xE0000 + ord(each)) for each in "Ignore all")
 REASON = "no text was found in the file"
+OTHER = "alice/research/other.txt"
 DOCUMENT = place_of(KEY).document_id
 
 
@@ -72,6 +76,17 @@ def test_withheld_file_is_not_tried_again_until_it_is_mended(withheld: Reading) 
     assert (mended.status, mended.illegible) == (DocumentStatus.INDEXED, None)
 
 
+def test_withheld_file_whose_sidecar_was_lost_fails_again(withheld: Reading) -> None:
+    withheld.pipeline.bucket.remove_sidecar(KEY)
+    withheld.handle()
+    asked = withheld.document()
+    run(withheld.pipeline)
+
+    assert (asked.status, asked.unread) == (DocumentStatus.PENDING, False)
+    assert withheld.document().status_reason == REASON
+    assert sent(withheld.pipeline) == []
+
+
 def test_version_before_a_withheld_one_goes_on_answering(reading: Reading) -> None:
     reading.drop("Meals are 48 euros")
     reading.pipeline.index(KEY)
@@ -117,3 +132,45 @@ def test_hidden_text_that_was_indexed_before_is_removed_once_reread(
     assert document.status_reason == f"{REASON}; the version before it is not found any more"
     assert (document.text_ids, document.indexed_at) == (frozenset(), None)
     assert sent(pipeline) == []
+
+
+def test_documents_beside_a_withheld_one_are_indexed(reading: Reading) -> None:
+    reading.drop(HIDDEN)
+    reading.drop("Meals are 48 euros", OTHER)
+
+    run(reading.pipeline)
+
+    assert reading.document().status is DocumentStatus.FAILED
+    assert reading.document(OTHER).status is DocumentStatus.INDEXED
+    assert len(sent(reading.pipeline)) == 1
+
+
+def test_withheld_file_that_is_deleted_is_gone_with_its_receipt(withheld: Reading) -> None:
+    withheld.pipeline.delete(KEY)
+    run(withheld.pipeline)
+
+    [receipt] = withheld.pipeline.receipts.of_user("alice")
+    assert withheld.found() is None
+    assert not receipt.is_open
+
+
+def test_chosen_parser_gets_files_that_show_no_text(reading: Reading) -> None:
+    use_cases = reading.pipeline.use_cases
+    chosen = replace(use_cases._direct_calls, sends_texts=False)
+    starting: PerSourceType[Starting] = PerSourceType(s3=use_cases._jobs, custom=chosen)
+    reading.pipeline.ingestion = replace(reading.pipeline.ingestion, starting=starting)
+    reading.drop(HIDDEN)
+
+    reading.pipeline.work()
+
+    assert sent(reading.pipeline) == [KEY]
+    assert reading.document().illegible is None
+
+
+def test_ingestion_jobs_take_up_files_that_show_no_text() -> None:
+    reading = Reading(by_jobs=True)
+    reading.drop(HIDDEN)
+
+    reading.pipeline.work()
+
+    assert reading.document().status is DocumentStatus.INDEXING
