@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, combinations
@@ -27,7 +28,10 @@ from stackroom_local import project_files
 from stackroom_local.local_errors import CdkMissing, NodeMissing, SynthesisFailed
 
 _SOURCES = ("infra", "statemachines", "cdk.json")
-_KEPT = 8  # assemblies of other contents, so that switching branches to and fro stays quick
+# Assemblies of other contents, so that switching branches to and fro stays quick. Those that were
+# used a moment ago may still be read by other processes.
+_KEPT = 8
+_IN_USE = 24 * 60 * 60  # seconds
 TEMPLATES = "templates"
 _STACK = "aws:cloudformation:stack"
 _AS_IN_CDK_JSON: Mapping[str, str] = MappingProxyType({})
@@ -170,9 +174,10 @@ def _sources() -> Iterator[Path]:
 
 
 def _forget_old(cache: Path) -> None:
-    by_use = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in by_use[_KEPT:]:
-        shutil.rmtree(path, ignore_errors=True)
+    used = {path: path.stat().st_mtime for path in cache.iterdir()}
+    for path in sorted(used, key=used.__getitem__, reverse=True)[_KEPT:]:
+        if used[path] < time.time() - _IN_USE:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def without_code(assembly: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stackroom_local.function_processes import process_hook
 from stackroom_local.state import Instance
 from tests.campaigns.gateways import changed_functions
 from tests.e2e.people import Person
@@ -37,7 +38,9 @@ def test_search_whose_guardrail_gives_no_verdict_shows_no_passage(instance: Inst
 
 
 def _guarded(function: dict[str, Any]) -> dict[str, Any]:
-    variables = {"GUARDRAIL_ID": "absent", "GUARDRAIL_VERSION": "1"}
+    # Its role was not deployed for a guardrail, so test_permissions must not judge these calls.
+    unrecorded = {process_hook.VARIABLE: ""}
+    variables = {"GUARDRAIL_ID": "absent", "GUARDRAIL_VERSION": "1", **unrecorded}
     return {"Environment": {"Variables": function["Environment"]["Variables"] | variables}}
 
 

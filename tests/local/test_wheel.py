@@ -26,7 +26,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     uv = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--no-build-isolation"]
     subprocess.run(
-        [*uv, "--quiet", "--offline", "--python", sys.executable, "--out-dir", str(folder)],
+        [*uv, "--offline", "--python", sys.executable, "--out-dir", str(folder)],
         cwd=ROOT,
         check=True,
     )
