@@ -25,6 +25,9 @@ class Visitor:
         self.page.goto(self.url + path)
         return self.page
 
+    def expect_no_errors(self) -> None:
+        assert not self.said, "\n".join(self.said)
+
 
 def arrive(browser: Browser, instance: Instance, name: str) -> Visitor:
     """A new browser that knows nobody, and no page yet."""
