@@ -12,8 +12,8 @@ from typing import Any
 
 import pydantic
 
+from stackroom.search.budget import DEFAULT_BUDGET, Budget
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
-from stackroom.search.search_arguments import DEFAULT_BUDGET, Budget
 from stackroom_stores.entries import DEFAULT_TOOL, Clients, LinkedSettings, ToolsOwnSettings
 from stackroom_stores.store_registry import STORES, bedrock
 

@@ -13,7 +13,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_s3_assets import Asset
 
-from stackroom.search.search_arguments import Budget, Priority
+from stackroom.search.budget import Budget, Priority
 from stackroom_agents.batch.definition_settings import BatchSettings
 from stackroom_constructs import (
     AgentNetwork,

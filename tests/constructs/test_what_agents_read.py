@@ -10,8 +10,8 @@ import aws_cdk as cdk
 import pytest
 
 from stackroom.aws.bedrock.configured_filters import check
-from stackroom.search import search_arguments
-from stackroom.search.search_arguments import DEFAULT_BUDGET, Priority
+from stackroom.search import budget
+from stackroom.search.budget import DEFAULT_BUDGET, Priority
 from stackroom_constructs import (
     AgentDefinitionProps,
     BaseKnowledgeBase,
@@ -59,7 +59,7 @@ def test_constructs_and_settings_have_the_same_budget() -> None:
     defaults = {field.name: field.default for field in fields(AgentDefinitionProps)}
 
     assert tuple(Priority) == PRIORITIES
-    assert MAX_TOKENS == search_arguments.MOST_TOKENS
+    assert MAX_TOKENS == budget.MOST_TOKENS
     assert defaults["retrieve_max_tokens"] == DEFAULT_BUDGET.max_tokens
     assert defaults["retrieve_prioritize_by"] == DEFAULT_BUDGET.prioritize_by
 

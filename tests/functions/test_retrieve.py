@@ -11,8 +11,8 @@ from moto import mock_aws
 
 from functions.retrieve import handler as function
 from stackroom.aws import session
+from stackroom.search.budget import Budget, Priority
 from stackroom.search.search import Retrieval
-from stackroom.search.search_arguments import Budget, Priority
 from tests.aws.stores import (
     ENVIRONMENT,
     create_tables,

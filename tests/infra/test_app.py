@@ -7,8 +7,8 @@ from infra.contexts import create_app
 from infra.deployment import Deployment
 from infra.fitting import MAX_TOKENS, PRIORITIES, Fitting
 from stackroom.app.function_settings import FittingSettings
-from stackroom.search import search_arguments
-from stackroom.search.search_arguments import Priority
+from stackroom.search import budget
+from stackroom.search.budget import Priority
 from tests.infra.synthesis import RIGHT
 
 
@@ -80,5 +80,5 @@ def test_fitting_settings_match_the_functions() -> None:
     variables = Fitting.from_context(cdk.App(context=RIGHT)).environment
 
     assert tuple(Priority) == PRIORITIES
-    assert MAX_TOKENS == search_arguments.MOST_TOKENS
+    assert MAX_TOKENS == budget.MOST_TOKENS
     assert FittingSettings.from_env(variables) == FittingSettings.from_env({})

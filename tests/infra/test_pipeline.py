@@ -23,7 +23,7 @@ from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS
 from stackroom.catalogs.changes import DETAIL_TYPES
 from stackroom.catalogs.webhooks import pause_after
-from stackroom.search.search_arguments import Budget, Priority
+from stackroom.search.budget import Budget, Priority
 from tests.infra.assembly import Assembly, as_list
 from tests.infra.synthesis import deployment
 

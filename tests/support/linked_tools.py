@@ -8,9 +8,9 @@ from stackroom.access.access_log import Access
 from stackroom.access.identity import Caller
 from stackroom.clock import NO_DEADLINE
 from stackroom.model.records import DataSource
+from stackroom.search.budget import Budget
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from stackroom.search.search import Retrieval
-from stackroom.search.search_arguments import Budget
 from stackroom_agents.user_agents.agent import KnowledgeBaseLink, LinkedTool, OtherTool
 from stackroom_agents.user_agents.agent_repositories import Brief, Listener, ModelTurn
 from stackroom_agents.user_agents.agent_run import AgentRun

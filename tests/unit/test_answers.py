@@ -15,9 +15,9 @@ from stackroom.errors import (
     Throttled,
 )
 from stackroom.model.passages import Passage
+from stackroom.search.budget import Budget
 from stackroom.search.cited_answers import Answering, CatalogAnswer, cleaned, quoted
 from stackroom.search.search import Retrieval
-from stackroom.search.search_arguments import Budget
 from tests.fakes.answers import FakeWriter
 from tests.fakes.knowledge_base import AllStaying, FakeKnowledgeBase
 from tests.fakes.pipeline import FakeCatalogs

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stackroom.model.passages import Passage, Place
+from stackroom.search.budget import Budget, Priority
 from stackroom.search.excerpts import Excerpt, cited, estimated_tokens, excerpts_of
 from stackroom.search.results import WithinBudget, fit
-from stackroom.search.search_arguments import Budget, Priority
 from tests.fakes.place_maps import FakePlaceMaps
 
 SENTENCES = [f"Sentence number {n} of the manual says something of its own. " for n in range(9)]

@@ -21,7 +21,7 @@ from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
 from stackroom.aws.redis.redis_url import RedisUrl
 from stackroom.model.records import PoolMember
 from stackroom.runs.capacity import CAPACITIES, Limits, capacity_of
-from stackroom.search.search_arguments import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
+from stackroom.search.budget import DEFAULT_BUDGET, MOST_TOKENS, Budget, Priority
 
 
 class SettingMissing(LookupError):

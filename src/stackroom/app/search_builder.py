@@ -6,12 +6,12 @@ from stackroom.app.pool_builder import PoolBuilder
 from stackroom.aws.bedrock.converse import ConverseWriter
 from stackroom.aws.dynamodb.document_names import DynamoDocumentNames, DynamoStayingDocuments
 from stackroom.model.questions import QuestionMeter
+from stackroom.search.budget import Budget
 from stackroom.search.cited_answers import Answering
 from stackroom.search.excerpts import PlaceMapCache
 from stackroom.search.metered import MeteredRetrieval
 from stackroom.search.names import NamedDocuments
 from stackroom.search.search import Retrieval
-from stackroom.search.search_arguments import Budget
 
 
 class SearchBuilder(PoolBuilder):

@@ -25,6 +25,7 @@ from stackroom.errors import KnowledgeBaseNotFound, MissingIdentity, StackroomEr
 from stackroom.model.filters import all_of
 from stackroom.model.keys import is_user_id
 from stackroom.model.passages import KnowledgeBase, OnlyPlaces, Passage, Search
+from stackroom.search.budget import DEFAULT_BUDGET, Budget
 from stackroom.search.excerpts import excerpts_of
 from stackroom.search.question_words import matched
 from stackroom.search.ranking import (
@@ -39,9 +40,7 @@ from stackroom.search.replies import Query, Replies, Reply, SearchScope
 from stackroom.search.results import Response, SearchAnswer, answer_of, failure, success
 from stackroom.search.search import ask_all
 from stackroom.search.search_arguments import (
-    DEFAULT_BUDGET,
     FILTER_FORM,
-    Budget,
     FilterArgument,
     SearchArguments,
     not_boolean,

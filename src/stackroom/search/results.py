@@ -23,6 +23,7 @@ from stackroom.model.attributes import AttributeType, AttributeTypes
 from stackroom.model.catalog_counts import not_searched
 from stackroom.model.filters import Conditions
 from stackroom.model.passages import PlaceMapReader, Ranks, Search
+from stackroom.search.budget import Budget, Priority
 from stackroom.search.excerpts import (
     CHARACTERS_A_TOKEN,
     Excerpt,
@@ -35,8 +36,6 @@ from stackroom.search.replies import Replies, SearchScope
 from stackroom.search.search_arguments import (
     KNOWLEDGE_BASE_RETRIEVE,
     RETRIEVE_FROM_KNOWLEDGE_BASE,
-    Budget,
-    Priority,
     SearchArguments,
 )
 

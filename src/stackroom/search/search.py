@@ -42,18 +42,14 @@ from stackroom.model.repositories import (
     DocumentNotes,
     StayingDocuments,
 )
+from stackroom.search.budget import DEFAULT_BUDGET, Budget
 from stackroom.search.cached_embeddings import asked_by
 from stackroom.search.excerpts import excerpts_of
 from stackroom.search.names import NamedDocuments
 from stackroom.search.ranking import ranked
 from stackroom.search.replies import Query, Replies, Reply, SearchScope
 from stackroom.search.results import SearchAnswer, answer_of
-from stackroom.search.search_arguments import (
-    DEFAULT_BUDGET,
-    Budget,
-    RetrieveArguments,
-    SearchArguments,
-)
+from stackroom.search.search_arguments import RetrieveArguments, SearchArguments
 from stackroom.text.context_lines import without_context
 
 logger = logging.getLogger(__name__)

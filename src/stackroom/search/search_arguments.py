@@ -1,48 +1,14 @@
 """The search tools as agents see them: their purpose, arguments and token budget."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import datetime
-from enum import StrEnum
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from stackroom.access import search_filter_argument
 from stackroom.access.tool import Arguments, Id, Text, Tool, by_name
-from stackroom.clock import utc_now
 from stackroom.model.filters import Conditions
-
-# The budget of an agent's context for a search's results, and their order.
-
-MOST_TOKENS = 100_000  # that anybody may ask for
-
-
-class Priority(StrEnum):
-    """
-    The order of passages, which also decides which are kept if not all fit. Ties keep the order of
-    the search.
-    """
-
-    # The order of the search, which is not always that of the scores, since it may rest on words
-    # too, on several stores, or on a model that has read the passages.
-    SIMILARITY = "similarity"
-    RECENCY = "recency"  # the newest first, and those without a date last
-    BALANCED = "balanced"  # 0.7 of its score, and 0.3 of how new it is: 1 today, 0 after a year
-
-
-@dataclass(frozen=True, kw_only=True)
-class Budget:
-    """
-    The token budget of an answer, counted by `excerpts.estimated_tokens`. Ages are as of `now`.
-    """
-
-    max_tokens: int = 4000
-    prioritize_by: Priority = Priority.SIMILARITY
-    now: Callable[[], datetime] = utc_now
-
-
-DEFAULT_BUDGET = Budget()
+from stackroom.search.budget import MOST_TOKENS, Budget, Priority
 
 
 def not_boolean(value: Any) -> Any:

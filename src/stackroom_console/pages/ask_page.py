@@ -8,8 +8,9 @@ from starlette.responses import RedirectResponse, Response
 from stackroom.access.tenancy import in_use
 from stackroom.errors import CatalogNotFound, ValidationError
 from stackroom.model.records import Catalog
+from stackroom.search.budget import Priority
 from stackroom.search.cited_answers import AskedAndAnswered
-from stackroom.search.search_arguments import Priority, RetrieveArguments
+from stackroom.search.search_arguments import RetrieveArguments
 from stackroom_agents.user_agents.agent import Agent, LinkedTool
 from stackroom_agents.user_agents.links import LinkChanges
 from stackroom_console import ids
