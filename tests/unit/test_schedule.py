@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from stackroom.clock import Pace
 from stackroom.runs.admission import Schedule
 from stackroom.runs.capacity import Limits
-from stackroom.runs.ledger import CompletedWork, Ledger, Mode, Waiter, duration, with_measured
+from stackroom.runs.ledger import (
+    CompletedWork,
+    Ledger,
+    Mode,
+    Rates,
+    Waiter,
+    duration,
+    with_measured,
+)
 from tests.fakes.admission import a_job, a_waiter
 from tests.support.records import NOW
 
@@ -22,11 +30,11 @@ OWN = 5.0  # what our own functions take, and until a search finds it
 
 def after(*works: tuple[int, float]) -> Callable[[int], float]:
     """Return the estimates after measurements of this many bytes and seconds."""
-    ledger = Ledger()
+    rates: Rates = {}
     for size, seconds in works:
         did = CompletedWork(mode=Mode.DIRECT, size=size, seconds=seconds)
-        ledger = with_measured(ledger, did, Pace())
-    return lambda size: duration(ledger, Mode.DIRECT, size, Pace()) - OWN
+        rates = with_measured(rates, did, Pace())
+    return lambda size: duration(rates, Mode.DIRECT, size, Pace()) - OWN
 
 
 def test_large_work_takes_as_much_longer_as_it_is_larger() -> None:

@@ -17,6 +17,7 @@ from stackroom.runs.direct_calls import DirectCalls
 from stackroom.runs.evidence import Investigation
 from stackroom.runs.placement import Placements
 from stackroom.runs.polling import CallResults, Polling
+from stackroom.runs.run_leases import WorklistReader
 from stackroom.runs.run_tasks import RunTasks, Takedown
 from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.user_caps import UserCaps
@@ -76,9 +77,8 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
     @cached_property
     def run_tasks(self) -> RunTasks:
         return RunTasks(
-            catalogs=self.catalogs,
+            worklists=self._worklist_reader,
             documents=self.documents,
-            pool=self.pool,
             placements=self.placements,
             starting=PerSourceType(s3=self._jobs, custom=self._direct_calls),
             queue=self._queue,
@@ -114,8 +114,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
     @cached_property
     def polling(self) -> Polling:
         return Polling(
-            catalogs=self.catalogs,
-            pool=self.pool,
+            worklists=self._worklist_reader,
             pollers=PerSourceType(s3=self._jobs, custom=self._call_results),
             investigation=self._investigation,
             verdict_writer=self._verdict_writer,
@@ -173,6 +172,10 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
             now=self.now,
             run_parallel=self.run_parallel,
         )
+
+    @cached_property
+    def _worklist_reader(self) -> WorklistReader:
+        return WorklistReader(catalogs=self.catalogs, pool=self.pool)
 
     @cached_property
     def _queue(self) -> WorkQueue:

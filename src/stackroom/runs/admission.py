@@ -353,7 +353,7 @@ class Admission:
 
         def once() -> tuple[list[Waiter], list[Waiter]]:
             before = self.book.read()
-            ledger = before if finished is None else with_measured(before, finished, self.pace)
+            ledger = before if finished is None else self._with_measured(before, finished)
             schedule = self._schedule(ledger, leaving=leaving)
             granted = schedule.grant()
             if schedule.ledger != before:
@@ -391,6 +391,9 @@ class Admission:
             share = self.limits.share(len(ledger.direct) + waiting)
         return max(1, min(calls, share, mine.slots + self.limits.free_calls(ledger)))
 
+    def _with_measured(self, ledger: Ledger, completed: CompletedWork) -> Ledger:
+        return replace(ledger, rates=with_measured(ledger.rates, completed, self.pace))
+
     def _change_own(
         self,
         worklist_id: str,
@@ -409,7 +412,7 @@ class Admission:
             if new == mine and mine.until - now > GRANT / 2 and not is_news:
                 return mine
             if completed is not None and is_news:
-                ledger = with_measured(ledger, completed, self.pace)
+                ledger = self._with_measured(ledger, completed)
             new = replace(new, until=now + GRANT)
             others = tuple(each for each in ledger.grants if each is not mine)
             self.book.write(replace(ledger, grants=(*others, new)))
@@ -419,7 +422,7 @@ class Admission:
 
 
 def _is_news(completed: CompletedWork | None, ledger: Ledger) -> bool:
-    return completed is not None and not is_known(ledger, completed.mode, completed.size)
+    return completed is not None and not is_known(ledger.rates, completed.mode, completed.size)
 
 
 def _grant_of(ledger: Ledger, worklist_id: str, epoch: int) -> Grant | None:

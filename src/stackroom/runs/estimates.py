@@ -336,7 +336,7 @@ class _Outlook:
 
     def _whole(self, size: int) -> float:
         """Return the seconds that so many bytes of text take."""
-        return duration(self._ledger, self._mode, size, self.on.pace)
+        return duration(self._ledger.rates, self._mode, size, self.on.pace)
 
     def _left(self, document: Document) -> float:
         """

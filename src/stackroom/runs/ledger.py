@@ -65,6 +65,9 @@ class WorkDuration:
     size: int = 0
 
 
+Rates = Mapping[Mode, WorkDuration]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
     """Every grant in the account at this moment, and the duration of earlier work."""
@@ -72,7 +75,7 @@ class Ledger:
     version: int = 0
     grants: tuple[Grant, ...] = ()
     next_start: AwareDatetime | None = None  # of an ingestion job, by the rate of StartIngestionJob
-    rates: Mapping[Mode, WorkDuration] = field(default_factory=dict)
+    rates: Rates = field(default_factory=dict)
 
     @property
     def direct(self) -> list[Grant]:
@@ -104,10 +107,10 @@ class CompletedWork:
     seconds: float
 
 
-def with_measured(ledger: Ledger, completed: CompletedWork, pace: Pace) -> Ledger:
-    """Return the ledger with finished work added to its moving average."""
+def with_measured(rates: Rates, completed: CompletedWork, pace: Pace) -> Rates:
+    """Return the moving averages with finished work added."""
     average, took_ms = (
-        ledger.rates.get(completed.mode, WorkDuration()),
+        rates.get(completed.mode, WorkDuration()),
         round(completed.seconds * 1000),
     )
     if completed.size < SMALL:
@@ -121,25 +124,25 @@ def with_measured(ledger: Ledger, completed: CompletedWork, pace: Pace) -> Ledge
             beyond_ms=round(average.beyond_ms * kept + beyond),
             size=round(average.size * kept + completed.size),
         )
-    return replace(ledger, rates={**ledger.rates, completed.mode: average})
+    return {**rates, completed.mode: average}
 
 
-def is_known(ledger: Ledger, mode: Mode, size: int) -> bool:
+def is_known(rates: Rates, mode: Mode, size: int) -> bool:
     """Return True if work of about this size has been measured."""
-    average = ledger.rates.get(mode, WorkDuration())
+    average = rates.get(mode, WorkDuration())
     return average.base_ms is not None if size < SMALL else size <= average.size * _FURTHEST
 
 
-def duration(ledger: Ledger, mode: Mode, size: int, pace: Pace) -> float:
+def duration(rates: Rates, mode: Mode, size: int, pace: Pace) -> float:
     """
     Return the seconds, by our clock, from when so many bytes of text are taken up until they are
     searchable; infinite if nothing like it has been measured yet.
     """
-    average = ledger.rates.get(mode, WorkDuration())
+    average = rates.get(mode, WorkDuration())
     least = _base(average, mode, pace) + pace.here(_FOUND) + _OWN
     if size < SMALL:
         return least
-    if not is_known(ledger, mode, size):
+    if not is_known(rates, mode, size):
         return math.inf
     return least + size * average.beyond_ms / 1000 / average.size
 

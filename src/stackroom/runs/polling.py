@@ -23,7 +23,6 @@ from stackroom.model.records import (
     Document,
     DocumentStatus,
     PerSourceType,
-    PoolMember,
 )
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.runs.admission import Admission
@@ -45,7 +44,7 @@ from stackroom.runs.run import (
     RunOutcome,
     seconds_until_next_poll,
 )
-from stackroom.runs.run_leases import LEASE, Leases, is_shared, source_of
+from stackroom.runs.run_leases import LEASE, Leases, WorklistReader, is_shared
 from stackroom.runs.verdicts import (
     Decided,
     DocumentOutcome,
@@ -117,8 +116,7 @@ _COUNTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Polling:
-    catalogs: Catalogs
-    pool: Sequence[PoolMember]
+    worklists: WorklistReader
     pollers: PerSourceType[Poller]
     investigation: Investigation
     verdict_writer: VerdictWriter
@@ -135,7 +133,7 @@ class Polling:
         until = self.now() + LEASE
         is_well = run.progress.documents.settled > 0
         lease = self.leases.renew(run.worklist_id, run.epoch, until=until, is_well=is_well)
-        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        source = self.worklists.read(run.worklist_id).source
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.SETTLED, calls=(), job_id=None))

@@ -26,7 +26,7 @@ from typing import Protocol
 
 from stackroom.clock import utc_now
 from stackroom.errors import RunSuperseded
-from stackroom.model.records import DataSource, PoolMember
+from stackroom.model.records import Catalog, CatalogStatus, DataSource, PoolMember
 from stackroom.model.repositories import Catalogs
 from stackroom.runs.placement import SharedSources
 
@@ -66,25 +66,43 @@ def is_shared(worklist_id: str) -> bool:
     return worklist_id.startswith(_SHARED)
 
 
-def source_of(
-    worklist_id: str, catalogs: Catalogs, pool: Sequence[PoolMember]
-) -> DataSource | None:
+@dataclass(frozen=True, kw_only=True)
+class Worklist:
     """
-    Return the worklist's data source. None if its catalog is gone or was placed on a shared data
-    source meanwhile, or its knowledge base is no longer in the pool.
+    A worklist's data source, and the catalog that has the worklist to itself.
+
+    `source` is None if the catalog is gone or was placed on a shared data source meanwhile, or if
+    the knowledge base is no longer in the pool.
     """
-    if is_shared(worklist_id):
-        home = home_of(worklist_id, pool)
-        return None if home is None else home.shared_source
-    catalog = catalogs.get(worklist_id)
-    source = None if catalog is None else catalog.source
-    return None if source is None or source.is_shared else source
+
+    source: DataSource | None
+    catalog: Catalog | None = None
+
+    @property
+    def to_take_down(self) -> Catalog | None:
+        """The catalog, if all its documents are to go, and its data source with them."""
+        catalog = self.catalog
+        if catalog is None or catalog.status is not CatalogStatus.DELETING:
+            return None
+        shares = catalog.source is not None and catalog.source.is_shared
+        return None if catalog.document_count or shares else catalog
 
 
-def home_of(worklist_id: str, pool: Sequence[PoolMember]) -> PoolMember | None:
-    """Return the knowledge base of a shared worklist; None if it is no longer in the pool."""
-    members = (each for each in pool if shared_worklist(each.knowledge_base_id) == worklist_id)
-    return next(members, None)
+@dataclass(frozen=True, kw_only=True)
+class WorklistReader:
+    catalogs: Catalogs
+    pool: Sequence[PoolMember]
+
+    def read(self, worklist_id: str) -> Worklist:
+        if is_shared(worklist_id):
+            for member in self.pool:
+                if shared_worklist(member.knowledge_base_id) == worklist_id:
+                    return Worklist(source=member.shared_source)
+            return Worklist(source=None)
+        catalog = self.catalogs.get(worklist_id)
+        source = None if catalog is None else catalog.source
+        is_own = source is not None and not source.is_shared
+        return Worklist(source=source if is_own else None, catalog=catalog)
 
 
 # The lease that makes one run of a worklist the live one, and the executions that carry runs out.

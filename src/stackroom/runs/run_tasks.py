@@ -19,23 +19,23 @@ from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     RecordChanged,
+    RunSuperseded,
 )
 from stackroom.model.records import (
     Catalog,
-    CatalogStatus,
     DataSource,
     Document,
     PerSourceType,
     PoolMember,
 )
-from stackroom.model.repositories import CatalogRegister, Catalogs, Documents
+from stackroom.model.repositories import CatalogRegister, Documents
 from stackroom.runs.admission import Admission
 from stackroom.runs.evidence import Investigation, data_source_evidence
 from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import DataSources, Placements, Slots, is_named_after
 from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, seconds_until_next_try
-from stackroom.runs.run_leases import RunLeases, RunRequests, home_of, is_shared, source_of
+from stackroom.runs.run_leases import RunLeases, RunRequests, WorklistReader, is_shared
 from stackroom.runs.user_caps import UserCaps
 from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
 from stackroom.runs.work_queue import WorkQueue
@@ -147,9 +147,8 @@ class RunTasks:
     The tasks of a run. The worklist of a catalog with its own data source has the catalog's id.
     """
 
-    catalogs: Catalogs
+    worklists: WorklistReader
     documents: Documents
-    pool: Sequence[PoolMember]
     placements: Placements
     starting: PerSourceType[Starting]
     queue: WorkQueue
@@ -171,18 +170,18 @@ class RunTasks:
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if is_shared(run.worklist_id):
             return TaskResult(run=run.with_outcome(RunOutcome.READY))
-        catalog = self.catalogs.get(run.worklist_id)
+        worklist = self.worklists.read(run.worklist_id)
         try:
-            if catalog is not None and _is_to_go(catalog):
+            if (catalog := worklist.to_take_down) is not None:
                 return self._take_down(run.with_progress(served=served), catalog)
-            return TaskResult(run=self._ensure(run, catalog))
+            return TaskResult(run=self._ensure(run, worklist.catalog))
         except (KnowledgeBaseThrottled, KnowledgeBaseUnavailable):
             return TaskResult(run=_wait(run))  # back-pressure is waited out, never a failure
 
     def admit(self, run: Run, token: str) -> None:
         """Queue up; the run that grants admission wakes this one with the token. Safe to repeat."""
         self.runs.renew(run.worklist_id, run.epoch, parked=True)
-        source = source_of(run.worklist_id, self.catalogs, self.pool)
+        source = self.worklists.read(run.worklist_id).source
         assert source is not None, "a run queues up where its data source is"
         mode = self.starting.of(source).mode
         # The run knows how many calls it can use when it is admitted.
@@ -196,13 +195,14 @@ class RunTasks:
         if run.progress.steps >= MAX_STEPS:
             # Only this run knows what is at work.
             return TaskResult(run=self._wind_up(run, RunOutcome.HAND_OVER, len(run.progress.calls)))
-        source = source_of(run.worklist_id, self.catalogs, self.pool)
-        if source is None:
+        worklist = self.worklists.read(run.worklist_id)
+        if worklist.source is None:
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.NOTHING, calls=()))
-        if self._is_to_go(run):
+        if worklist.to_take_down is not None:
             return TaskResult(run=self._wind_up(run, RunOutcome.MORE, run.progress.calls_at_work))
-        return self.starting.of(source).start(run.with_progress(served=served), source)
+        starting = self.starting.of(worklist.source)
+        return starting.start(run.with_progress(served=served), worklist.source)
 
     def release(self, run: Run) -> Run:
         """
@@ -211,13 +211,17 @@ class RunTasks:
 
         Only `ensure` processes requests for a catalog that is to go. Safe to retry.
         """
-        if self.runs.has_ended(run.worklist_id, run.epoch):
-            return run.with_outcome(RunOutcome.RELEASED)  # the answer of an earlier try got lost
-        served = self.runs.renew(run.worklist_id, run.epoch).requested
+        try:
+            served = self.runs.renew(run.worklist_id, run.epoch).requested
+        except RunSuperseded:
+            if self.runs.has_ended(run.worklist_id, run.epoch):  # an earlier try's answer got lost
+                return run.with_outcome(RunOutcome.RELEASED)
+            raise
         self.admission.leave(run.worklist_id, run.epoch)
-        if self._is_to_go(run):
+        worklist = self.worklists.read(run.worklist_id)
+        if worklist.to_take_down is not None:
             served = run.progress.served
-        elif is_shared(run.worklist_id) and home_of(run.worklist_id, self.pool) is None:
+        elif is_shared(run.worklist_id) and worklist.source is None:
             pass  # it waits for its knowledge base to come back to the pool
         elif self.queue.has_work(run):
             return run.with_outcome(RunOutcome.MORE, waits=0)
@@ -254,13 +258,6 @@ class RunTasks:
         self.admission.leave(run.worklist_id, run.epoch)
         return run.with_outcome(outcome, calls=())
 
-    def _is_to_go(self, run: Run) -> bool:
-        """Return True if the worklist belongs to a catalog that goes with its data source."""
-        if is_shared(run.worklist_id):
-            return False
-        catalog = self.catalogs.get(run.worklist_id)
-        return catalog is not None and _is_to_go(catalog)
-
     def _take_down(self, run: Run, catalog: Catalog) -> TaskResult:
         self.caps.release(catalog.user_id, at=catalog.catalog_id)
         stage, settled = self.takedown.step(catalog)
@@ -275,12 +272,6 @@ class RunTasks:
         else:
             moved = moved.with_outcome(RunOutcome.NOTHING)
         return TaskResult(run=moved, settled=settled)
-
-
-def _is_to_go(catalog: Catalog) -> bool:
-    """Return True if all documents of the catalog are to go, and its data source with them."""
-    shares = catalog.source is not None and catalog.source.is_shared
-    return catalog.status is CatalogStatus.DELETING and not catalog.document_count and not shares
 
 
 def _wait(run: Run) -> Run:
