@@ -16,8 +16,8 @@ from stackroom.app.function_settings import (
 )
 from stackroom.app.run_builder import RunBuilder
 from stackroom.aws.session import client
-from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import Run, RunOutcome
+from stackroom.runs.verdicts import TaskResult
 
 logger = logger_for("ingest")
 metrics = metrics_for("ingest")

@@ -23,12 +23,11 @@ from stackroom.model.repositories import InspectionResults
 from stackroom.runs.admission import Admission
 from stackroom.runs.capacity import Limits
 from stackroom.runs.estimates import Estimates
-from stackroom.runs.polling import TaskResult
 from stackroom.runs.retries import Retrying
 from stackroom.runs.run import BATCH, Run
 from stackroom.runs.run_leases import shared_worklist, worklist_of
 from stackroom.runs.search_check import SearchCheck
-from stackroom.runs.verdicts import Settled
+from stackroom.runs.verdicts import Settled, TaskResult
 from stackroom.uploads.plan import Plan
 from stackroom.uploads.reconcile import Uploads
 from statemachines.ingest_catalog import STATES

@@ -10,9 +10,8 @@ import pytest
 from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
 from stackroom.model.records import LARGE, DocumentStatus
 from stackroom.runs.bedrock_calls import Busy
-from stackroom.runs.evidence import MAX_ATTEMPTS
+from stackroom.runs.evidence import MAX_ATTEMPTS, DocumentOutcome
 from stackroom.runs.run import BATCH, MAX_STEPS, Run, RunOutcome
-from stackroom.runs.verdicts import DocumentOutcome
 from tests.fakes.admission import a_job
 from tests.fakes.direct import DirectCall
 from tests.unit.pipeline import KEY, PARKED, Pipeline, place_of

@@ -7,16 +7,16 @@ import pytest
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.model.records import CatalogStatus, DocumentStatus
 from stackroom.runs.bedrock_calls import JobState
-from stackroom.runs.evidence import JOB_DEADLINE, MAX_ATTEMPTS
+from stackroom.runs.by_job import JOB_DEADLINE
+from stackroom.runs.evidence import FOUND_BY_NO_SEARCH, MAX_ATTEMPTS
 from stackroom.runs.ledger import Mode
-from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import (
     Run,
     RunOutcome,
     seconds_until_first_poll,
     seconds_until_next_poll,
 )
-from stackroom.runs.verdicts import NOT_FOUND
+from stackroom.runs.verdicts import TaskResult
 from tests.fakes.pipeline import BUCKET
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 
@@ -189,7 +189,7 @@ def test_indexed_of_an_earlier_job_that_no_search_confirms_is_failed(searched: P
 
     over(searched, run)
 
-    assert searched.document().status_reason == NOT_FOUND
+    assert searched.document().status_reason == FOUND_BY_NO_SEARCH
 
 
 # Which version it is of

@@ -6,8 +6,8 @@ import pytest
 
 from stackroom.errors import KnowledgeBaseThrottled
 from stackroom.model.records import CatalogStatus, DocumentStatus
+from stackroom.runs.evidence import DocumentOutcome
 from stackroom.runs.run import MAX_STEPS, Run, RunOutcome
-from stackroom.runs.verdicts import DocumentOutcome
 from tests.fakes.disturbed import Disturbed
 from tests.unit.pipeline import CATALOG, KEY, Pipeline
 

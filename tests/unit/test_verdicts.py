@@ -15,12 +15,13 @@ from stackroom.runs.evidence import (
     MAX_ATTEMPTS,
     UNSEEN,
     BedrockEvidence,
+    DocumentOutcome,
     Evidence,
     Investigation,
-    call_evidence,
+    verdict,
 )
+from stackroom.runs.polling import call_evidence
 from stackroom.runs.search_check import SearchCheck
-from stackroom.runs.verdicts import DocumentOutcome, verdict
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.fakes.pipeline import FakeInspectionResults
 from tests.support import records

@@ -9,8 +9,9 @@ from stackroom.concurrency import chunks
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Documents
 from stackroom.runs.admission import Admission
+from stackroom.runs.evidence import DocumentOutcome
 from stackroom.runs.run_leases import MAX_FAILURES, Lease, RunLeases, RunRequests, is_shared
-from stackroom.runs.verdicts import DocumentOutcome, Settled
+from stackroom.runs.verdicts import Settled
 
 SILENT = "an execution that ended silently"
 

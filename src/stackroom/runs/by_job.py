@@ -15,21 +15,36 @@ from stackroom.model.records import DataSource, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
 from stackroom.runs.admission import Admission
-from stackroom.runs.bedrock_calls import NOT_FOUND, Busy, IngestionJobs, Job, JobState
+from stackroom.runs.bedrock_calls import (
+    NOT_FOUND,
+    Busy,
+    DocumentDetail,
+    IngestionJobs,
+    Job,
+    JobState,
+)
 from stackroom.runs.direct_calls import is_of_calls
 from stackroom.runs.evidence import (
+    ABSENT,
     INDEXED,
-    JOB_DEADLINE,
+    MAX_ATTEMPTS,
+    NEVER_TAKEN_UP,
+    REMOVAL_DEADLINE,
+    UNDER_WAY,
+    BedrockEvidence,
     DocumentEvidence,
     is_overdue,
-    job_evidence,
 )
 from stackroom.runs.ledger import CompletedWork, Mode
-from stackroom.runs.polling import PollResult, TaskResult
+from stackroom.runs.polling import PollResult
 from stackroom.runs.run import Run, RunOutcome, seconds_until_first_poll, seconds_until_next_try
 from stackroom.runs.user_caps import UserCaps
+from stackroom.runs.verdicts import TaskResult
 from stackroom.runs.work_queue import with_nothing_to_do
 
+# Seconds from when Bedrock accepted a job; waiting for a grant has no deadline. The largest job
+# allowed (100 GB, 5,000,000 files) is far from a catalog's size.
+JOB_DEADLINE = 12 * 3600.0
 _AT_ONCE = 500  # documents that are kept in memory
 _MOST_CHECKED = 100  # documents, for one that is due: those that Bedrock failed over come last
 _STOPPING = 3600.0  # seconds of grace for StopIngestionJob, which takes about half a minute
@@ -227,6 +242,130 @@ def _is_retried_by_jobs(document: Document) -> bool:
     """
     failed = document.status is DocumentStatus.FAILED and not document.lingering
     return failed and not document.is_rejected
+
+
+# The evidence that a job gives of a document.
+
+_CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
+
+
+def job_evidence(
+    document: Document,
+    detail: DocumentDetail,
+    job: Job | None,
+    *,
+    failure_reason: str | None,
+    at: datetime,
+) -> BedrockEvidence:
+    """
+    Return the evidence that a job gives of a document. `job` is None if Bedrock doesn't know it any
+    more; `failure_reason` is the one that names the document.
+    """
+    is_this_version = _is_of_this_version(document, detail, job) or _is_passed_over(
+        document, detail, job, failure_reason
+    )
+    return BedrockEvidence(
+        detail=detail,
+        is_removal=document.status is DocumentStatus.DELETING or document.is_to_evict,
+        is_out=_saw_whole_prefix(document, job)
+        if document.is_to_evict
+        else detail.status in ABSENT,
+        by_owner=document.is_to_evict,
+        is_current=is_this_version and not _fell_with_its_job(detail, job, failure_reason),
+        may_change=job is not None
+        and _may_change(document, detail, job, is_this_version=is_this_version, at=at),
+        is_unproven=_is_unproven(document, detail, job),
+        is_overdue=job is not None and is_overdue(job.started_at, at, JOB_DEADLINE),
+        why_never_taken_up=_why_never_taken_up(job),
+        fell_with_job=job is not None and job.state in _CUT_SHORT and not job.failure_reasons,
+        job_failure_reason=failure_reason,
+    )
+
+
+def _may_change(
+    document: Document, detail: DocumentDetail, job: Job, *, is_this_version: bool, at: datetime
+) -> bool:
+    if document.status is DocumentStatus.DELETING:
+        # A document that is no longer known may still be found for some seconds.
+        overdue = is_overdue(job.updated_at, at, REMOVAL_DEADLINE)
+        return detail.status in UNDER_WAY | ABSENT and not overdue
+    if document.is_to_evict:
+        return False  # the job has gone over it, or another must
+    return (
+        is_this_version
+        and detail.status in UNDER_WAY
+        and not is_overdue(job.started_at, at, JOB_DEADLINE)
+    )
+
+
+def _saw_whole_prefix(document: Document, job: Job | None) -> bool:
+    """Return True if the job has seen the whole prefix since the file was rejected."""
+    if job is None or job.state is not JobState.COMPLETE:
+        return False
+    return job.started_at >= document.updated_at
+
+
+def _is_of_this_version(document: Document, detail: DocumentDetail, job: Job | None) -> bool:
+    """
+    Return True if Bedrock's status is about this version of the document.
+
+    Either the job has written the status, or an earlier job did and this one, having gone over the
+    whole bucket to its end, found that nothing has changed since. A job that started before this
+    version was uploaded proves nothing of it: a run that adopts such a job, after a crash, has
+    newer documents to bind to it.
+    """
+    reported_at = detail.updated_at
+    if reported_at is None or job is None:
+        return detail.status not in INDEXED
+    if document.present_since is None or job.started_at < document.present_since:
+        return False
+    by_this_job = reported_at >= job.started_at
+    unchanged = reported_at >= document.present_since and job.state is JobState.COMPLETE
+    return by_this_job or unchanged
+
+
+def _is_passed_over(
+    document: Document, detail: DocumentDetail, job: Job | None, failure_reason: str | None
+) -> bool:
+    """
+    Return True if job after job has gone over all files there and found nothing to do.
+
+    Each began after this version was uploaded, so the index holds this version; only its status is
+    older than we know the sidecar to be, which may have been written twice.
+    """
+    present_since = document.present_since
+    if job is None or present_since is None or failure_reason is not None:
+        return False
+    reported_so_often = detail.status in INDEXED and document.attempts >= MAX_ATTEMPTS
+    return reported_so_often and job.state is JobState.COMPLETE and job.started_at >= present_since
+
+
+def _fell_with_its_job(detail: DocumentDetail, job: Job | None, failure_reason: str | None) -> bool:
+    """
+    Return True if the document failed because its job was cut short. Nothing need be wrong with the
+    file, and another job may well index it.
+    """
+    cut_short = job is not None and job.state in _CUT_SHORT
+    return cut_short and detail.status == "FAILED" and failure_reason is None
+
+
+def _is_unproven(document: Document, detail: DocumentDetail, job: Job | None) -> bool:
+    """
+    Return True if `INDEXED` is left from before this job and no search has ever proved it.
+
+    A document whose vectors were refused has that status, too [one project's finding], and later
+    jobs that find it unchanged don't report the refusal again.
+    """
+    if detail.status not in INDEXED or document.indexed_at is not None or job is None:
+        return False
+    return detail.updated_at is None or detail.updated_at < job.started_at
+
+
+def _why_never_taken_up(job: Job | None) -> str:
+    if job is None or job.state is JobState.COMPLETE:
+        return NEVER_TAKEN_UP
+    reasons = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
+    return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({reasons}); drop it again to retry"
 
 
 # The files that a job's failure reasons name.

@@ -27,9 +27,8 @@ from stackroom.model.repositories import Documents
 from stackroom.model.usage import Call, UsageBook, count_ingested
 from stackroom.runs.admission import Admission
 from stackroom.runs.bedrock_calls import Busy, DirectDocuments, Submission
-from stackroom.runs.evidence import MAX_ATTEMPTS, UNSEEN
+from stackroom.runs.evidence import MAX_ATTEMPTS, UNSEEN, DocumentOutcome, Verdict, of_illegible
 from stackroom.runs.ledger import Mode
-from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import (
     DirectCall,
     DocumentName,
@@ -39,7 +38,7 @@ from stackroom.runs.run import (
     seconds_until_next_poll,
     seconds_until_next_try,
 )
-from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, of_illegible
+from stackroom.runs.verdicts import Settled, TaskResult, VerdictWriter
 from stackroom.runs.work_queue import OpenWork, WorkQueue, with_nothing_to_do
 
 _TAKEN = (DocumentStatus.INDEXING, DocumentStatus.DELETING, DocumentStatus.FAILED)

@@ -1,29 +1,30 @@
 """
-The evidence of each document, gathered once from every source.
+The evidence of each document, and the verdict on it.
 
-Bedrock's status of the document comes first, with its limits. A job that is COMPLETE proves nothing
-of a single document: every job goes over all files under the prefix, and leaves the status of
-unchanged ones as an earlier job wrote it. After a direct call the status counts from the moment
-when Bedrock accepted the call, by its own clock. Our own inspection and searches complete the
-evidence.
+What Bedrock says comes first, as evidence of the version that the round took up: a job's report
+(runs/by_job.py), or a direct call's (runs/polling.py). Our own inspection and searches complete the
+evidence. The rules that turn it into a verdict are pure, and the same for every type of data
+source.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import partial
 from typing import Self
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.model.records import (
     SERVICE_FAILURE,
+    STILL_ANSWERS,
     UNEXPLAINED_FAILURE,
     Catalog,
     Document,
     DocumentStatus,
 )
 from stackroom.model.repositories import Inspected, InspectionResults
-from stackroom.runs.bedrock_calls import NOT_FOUND, DocumentDetail, Job, JobState
+from stackroom.runs.bedrock_calls import DocumentDetail
 from stackroom.runs.search_check import SearchCheck
 from stackroom.text.gaps import UNREAD
 
@@ -67,11 +68,6 @@ def failure_of(status: str) -> str:
 
 
 MAX_ATTEMPTS = 3
-# Seconds from when Bedrock accepted a job; waiting for a grant has no deadline. The largest job
-# allowed (100 GB, 5,000,000 files) is far from a catalog's size.
-JOB_DEADLINE = 12 * 3600.0
-# Seconds from when it accepted a direct call, whose files are at most 50 MB each.
-_CALL_DEADLINE = 2 * 3600.0
 # Seconds on AWS in which what a direct call has brought may not be seen: neither by
 # GetKnowledgeBaseDocuments nor by a search. That it happens is measured by a user (rules
 # document.unseen, retrieve.filtered-lag); how long, nobody has told. A document that is sent again
@@ -83,8 +79,7 @@ UNSEEN = 600.0
 # guide: kb-data-source-sync-ingest]. Then it is removed again, because others wait for it.
 # [assumed: deletion.searches]
 REMOVAL_DEADLINE = 600.0
-_CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
-_NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
+NEVER_TAKEN_UP = f"{MAX_ATTEMPTS} ingestion jobs did not take the file up; drop it again to retry"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +100,7 @@ class BedrockEvidence:
     is_current: bool
     may_change: bool
     is_overdue: bool
-    why_never_taken_up: str = _NEVER_TAKEN_UP  # the reason, should it not be tried again
+    why_never_taken_up: str = NEVER_TAKEN_UP  # the reason, should it not be tried again
     fell_with_job: bool = False  # which was cut short without a reason
     is_unproven: bool = False
     is_final: bool = False
@@ -116,176 +111,8 @@ class BedrockEvidence:
 DocumentEvidence = tuple[Catalog, Document, BedrockEvidence]
 
 
-def job_evidence(
-    document: Document,
-    detail: DocumentDetail,
-    job: Job | None,
-    *,
-    failure_reason: str | None,
-    at: datetime,
-) -> BedrockEvidence:
-    """
-    Return the evidence that a job gives of a document. `job` is None if Bedrock doesn't know it any
-    more; `failure_reason` is the one that names the document.
-    """
-    is_this_version = _is_of_this_version(document, detail, job) or _is_passed_over(
-        document, detail, job, failure_reason
-    )
-    return BedrockEvidence(
-        detail=detail,
-        is_removal=document.status is DocumentStatus.DELETING or document.is_to_evict,
-        is_out=_saw_whole_prefix(document, job)
-        if document.is_to_evict
-        else detail.status in ABSENT,
-        by_owner=document.is_to_evict,
-        is_current=is_this_version and not _fell_with_its_job(detail, job, failure_reason),
-        may_change=job is not None
-        and _may_change(document, detail, job, is_this_version=is_this_version, at=at),
-        is_unproven=_is_unproven(document, detail, job),
-        is_overdue=job is not None and is_overdue(job.started_at, at, JOB_DEADLINE),
-        why_never_taken_up=_why_never_taken_up(job),
-        fell_with_job=job is not None and job.state in _CUT_SHORT and not job.failure_reasons,
-        job_failure_reason=failure_reason,
-    )
-
-
-def call_evidence(
-    document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
-) -> BedrockEvidence:
-    """
-    Return the evidence that a direct call's report gives of a document.
-
-    No later call tries a document again unless we do. While an ingestion may be on its way that
-    Bedrock doesn't show yet, NOT_FOUND proves nothing.
-    """
-    removal = document.status is not DocumentStatus.INDEXING
-    # For a document that was deleted while a call ingested it, nobody has asked Bedrock yet to
-    # remove it.
-    is_asked_for = not removal or document.attempts > 0
-    early = detail.updated_at is not None and detail.updated_at < accepted_at
-    overdue = is_overdue(accepted_at, at, _CALL_DEADLINE)
-    if removal and is_asked_for:
-        is_on_its_way = early or detail.status in UNDER_WAY | ABSENT
-        may_change = is_on_its_way and not is_overdue(accepted_at, at, REMOVAL_DEADLINE)
-    else:
-        unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, UNSEEN)
-        may_change = unseen or ((detail.status in UNDER_WAY or early) and not overdue)
-    return BedrockEvidence(
-        detail=detail,
-        is_removal=removal,
-        is_out=is_asked_for and detail.status in ABSENT and not may_turn_up(document, at),
-        is_current=not early,
-        may_change=may_change,
-        is_final=True,
-        is_overdue=overdue,
-    )
-
-
-def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence:
-    """Return the evidence of a document whose data source is gone with all that it had indexed."""
-    return BedrockEvidence(
-        detail=NOT_FOUND,
-        is_removal=True,
-        is_out=True,
-        is_current=True,
-        may_change=not is_overdue(document.updated_at, at, REMOVAL_DEADLINE),
-        is_overdue=False,
-    )
-
-
-def may_turn_up(document: Document, at: datetime) -> bool:
-    """Return True if an ingestion of the document may be at work that Bedrock doesn't show."""
-    return document.unseen_until is not None and at < document.unseen_until
-
-
 def is_overdue(started_at: datetime, now: datetime, deadline_seconds: float) -> bool:
     return (now - started_at).total_seconds() > deadline_seconds
-
-
-def _may_change(
-    document: Document, detail: DocumentDetail, job: Job, *, is_this_version: bool, at: datetime
-) -> bool:
-    if document.status is DocumentStatus.DELETING:
-        # A document that is no longer known may still be found for some seconds.
-        overdue = is_overdue(job.updated_at, at, REMOVAL_DEADLINE)
-        return detail.status in UNDER_WAY | ABSENT and not overdue
-    if document.is_to_evict:
-        return False  # the job has gone over it, or another must
-    return (
-        is_this_version
-        and detail.status in UNDER_WAY
-        and not is_overdue(job.started_at, at, JOB_DEADLINE)
-    )
-
-
-def _saw_whole_prefix(document: Document, job: Job | None) -> bool:
-    """Return True if the job has seen the whole prefix since the file was rejected."""
-    if job is None or job.state is not JobState.COMPLETE:
-        return False
-    return job.started_at >= document.updated_at
-
-
-def _is_of_this_version(document: Document, detail: DocumentDetail, job: Job | None) -> bool:
-    """
-    Return True if Bedrock's status is about this version of the document.
-
-    Either the job has written the status, or an earlier job did and this one, having gone over the
-    whole bucket to its end, found that nothing has changed since. A job that started before this
-    version was uploaded proves nothing of it: a run that adopts such a job, after a crash, has
-    newer documents to bind to it.
-    """
-    reported_at = detail.updated_at
-    if reported_at is None or job is None:
-        return detail.status not in INDEXED
-    if document.present_since is None or job.started_at < document.present_since:
-        return False
-    by_this_job = reported_at >= job.started_at
-    unchanged = reported_at >= document.present_since and job.state is JobState.COMPLETE
-    return by_this_job or unchanged
-
-
-def _is_passed_over(
-    document: Document, detail: DocumentDetail, job: Job | None, failure_reason: str | None
-) -> bool:
-    """
-    Return True if job after job has gone over all files there and found nothing to do.
-
-    Each began after this version was uploaded, so the index holds this version; only its status is
-    older than we know the sidecar to be, which may have been written twice.
-    """
-    present_since = document.present_since
-    if job is None or present_since is None or failure_reason is not None:
-        return False
-    reported_so_often = detail.status in INDEXED and document.attempts >= MAX_ATTEMPTS
-    return reported_so_often and job.state is JobState.COMPLETE and job.started_at >= present_since
-
-
-def _fell_with_its_job(detail: DocumentDetail, job: Job | None, failure_reason: str | None) -> bool:
-    """
-    Return True if the document failed because its job was cut short. Nothing need be wrong with the
-    file, and another job may well index it.
-    """
-    cut_short = job is not None and job.state in _CUT_SHORT
-    return cut_short and detail.status == "FAILED" and failure_reason is None
-
-
-def _is_unproven(document: Document, detail: DocumentDetail, job: Job | None) -> bool:
-    """
-    Return True if `INDEXED` is left from before this job and no search has ever proved it.
-
-    A document whose vectors were refused has that status, too [one project's finding], and later
-    jobs that find it unchanged don't report the refusal again.
-    """
-    if detail.status not in INDEXED or document.indexed_at is not None or job is None:
-        return False
-    return detail.updated_at is None or detail.updated_at < job.started_at
-
-
-def _why_never_taken_up(job: Job | None) -> str:
-    if job is None or job.state is JobState.COMPLETE:
-        return _NEVER_TAKEN_UP
-    reasons = "; ".join(job.failure_reasons) or "Bedrock gave no reason"
-    return f"{MAX_ATTEMPTS} ingestion jobs ended {job.state} ({reasons}); drop it again to retry"
 
 
 # Failures that Bedrock gives no reason for: whose fault they are, and whether they are tried again.
@@ -370,6 +197,166 @@ class Evidence:
     is_due: bool = True
     inspected: Inspected = field(default_factory=Inspected)
     unexplained: Unexplained = NOT_POSTPONED
+
+
+FOUND_BY_NO_SEARCH = (
+    "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"
+)
+_NOT_FOUND_ANY_MORE = "; the version before it is not found any more"
+_STILL_THERE = "; an earlier version of it may still be searchable"
+_LATE = "the ingestion did not finish in time; drop the file again to retry"
+
+
+class DocumentOutcome(StrEnum):
+    INDEXED = "indexed"
+    FAILED = "failed"
+    GONE = "gone"  # out of the index: the record can go too
+    EVICTED = "evicted"  # a rejected file's owner finds it no more
+    WAIT = "wait"  # not decided yet: ask again
+    AGAIN = "again"  # nothing was said of this version: another try
+    POSTPONED = "postponed"  # Bedrock fails: another try later
+    LEFT = "left"  # stays as it is, for the next run to try
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    outcome: DocumentOutcome
+    reason: str | None = None
+    is_found: bool = True  # False of what counts as indexed though no search finds it yet
+    keeps_version: bool = True  # False of what failed if no search finds a version before it
+    evicts: bool = False  # True of what failed if the index may hold what nobody may find
+    title_words: str = ""
+    gaps: tuple[str, ...] = ()
+
+
+def verdict(document: Document, evidence: Evidence | None) -> Verdict:
+    """Return the verdict on a document; without evidence it is too early for one."""
+    if evidence is None:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if evidence.bedrock.is_removal:
+        return _of_removed(document, evidence)
+    found = _of_ingested(document, evidence)
+    inspected = evidence.inspected
+    return replace(found, title_words=inspected.title_words, gaps=inspected.gaps)
+
+
+def _of_removed(document: Document, evidence: Evidence) -> Verdict:
+    """
+    Return the verdict on a removal. Searches may find a deleted document for some more seconds, and
+    then it is not gone.
+    """
+    deleting = document.status is DocumentStatus.DELETING
+    reason = str(document.status_reason).removesuffix(_STILL_THERE)
+    if evidence.bedrock.is_out and not evidence.is_found():
+        if deleting:
+            return Verdict(outcome=DocumentOutcome.GONE)
+        was_found = _NOT_FOUND_ANY_MORE if document.indexed_at is not None else ""
+        return Verdict(outcome=DocumentOutcome.EVICTED, reason=reason + was_found)
+    if evidence.bedrock.may_change:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if document.attempts < MAX_ATTEMPTS:
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    if deleting:
+        # Never more than `deleting` while Bedrock knows it: nothing else would be the truth.
+        return Verdict(outcome=DocumentOutcome.LEFT)
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=reason + _STILL_THERE)
+
+
+def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
+    report = evidence.bedrock
+    status = report.detail.status
+    if report.may_change:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    is_undecided = status in UNDER_WAY or (status in ABSENT and report.job_failure_reason is None)
+    if not report.is_current or is_undecided:
+        return _again(document, evidence)
+    if report.job_failure_reason is not None and status in INDEXED | ABSENT:
+        # The write of its vectors failed, or the job left it out: both show nowhere else.
+        return _failed(document, evidence, f"Bedrock: {report.job_failure_reason}")
+    if status in INDEXED:
+        return _of_indexed(document, evidence)
+    if status == "FAILED" and not (report.detail.reason or evidence.inspected.reason):
+        return _of_unexplained(document, evidence)
+    return _failed(document, evidence, report.detail.reason or failure_of(status))
+
+
+def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
+    """
+    Return the verdict on a document that Bedrock reports as indexed, some seconds before searches
+    find it.
+    """
+    if evidence.is_found():
+        return Verdict(outcome=DocumentOutcome.INDEXED)
+    if not evidence.is_due:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    if evidence.inspected.reason is not None:
+        # A file without any text may count as indexed and have not one passage.
+        return _failed(document, evidence, UNEXPLAINED_FAILURE)
+    if evidence.bedrock.is_unproven:
+        return _failed(document, evidence, FOUND_BY_NO_SEARCH)
+    return Verdict(outcome=DocumentOutcome.INDEXED, is_found=False)
+
+
+def _of_unexplained(document: Document, evidence: Evidence) -> Verdict:
+    """
+    Return the verdict on a failure that nobody explains and that may be Bedrock's. A final one is
+    ours to try again.
+
+    A few tries follow at once, except for a large document, whose tries take minutes in which
+    others wait, and while Bedrock fails over several documents.
+    """
+    is_first = document.failing_since is None and document.attempts < MAX_ATTEMPTS
+    is_quick = is_first and not document.is_large and not evidence.unexplained.is_together
+    if evidence.bedrock.is_final and is_quick:
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    return _postponed(document, evidence, evidence.unexplained.reason)
+
+
+def _postponed(document: Document, evidence: Evidence, reason: str) -> Verdict:
+    """
+    Postpone the document; it fails for that reason once it has been postponed for long enough.
+    """
+    if evidence.unexplained.may_be_postponed:
+        return Verdict(outcome=DocumentOutcome.POSTPONED)
+    return _failed(document, evidence, reason)
+
+
+def _again(document: Document, evidence: Evidence) -> Verdict:
+    report = evidence.bedrock
+    if document.attempts < MAX_ATTEMPTS and not report.is_overdue:
+        return Verdict(outcome=DocumentOutcome.AGAIN)
+    if report.is_overdue:
+        return _failed(document, evidence, _LATE)
+    settle = _postponed if report.fell_with_job else _failed
+    return settle(document, evidence, report.why_never_taken_up)
+
+
+def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
+    """
+    Return the verdict of failure, with our own inspection's reason before Bedrock's. A search
+    decides about the earlier version, once what was replaced should be out of the index.
+    """
+    message = evidence.inspected.reason or reason
+    if document.indexed_at is None:
+        return Verdict(outcome=DocumentOutcome.FAILED, reason=message)
+    stays = evidence.is_earlier_found()
+    if stays and not evidence.is_due:
+        return Verdict(outcome=DocumentOutcome.WAIT)
+    message += STILL_ANSWERS if stays else _NOT_FOUND_ANY_MORE
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=message, keeps_version=stays)
+
+
+def of_illegible(document: Document) -> Verdict:
+    """
+    Return the verdict on a file that is not sent. Text that an earlier reader, or Bedrock's, took
+    from the same version is text that nobody sees, and goes; an earlier version stays.
+    """
+    reason, indexed_at = str(document.illegible), document.indexed_at
+    if indexed_at is None:
+        return Verdict(outcome=DocumentOutcome.FAILED, reason=reason)
+    evicts = document.indexed_text_id is None or indexed_at >= document.uploaded_at
+    message = reason if evicts else reason + STILL_ANSWERS
+    return Verdict(outcome=DocumentOutcome.FAILED, reason=message, evicts=evicts)
 
 
 @dataclass(frozen=True, kw_only=True)

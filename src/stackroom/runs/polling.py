@@ -17,23 +17,23 @@ from typing import Protocol
 from stackroom.clock import utc_now
 from stackroom.concurrency import RunParallel, result_or_error, run_in_threads
 from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable, is_systemic
-from stackroom.model.records import (
-    Catalog,
-    DataSource,
-    Document,
-    DocumentStatus,
-    PerSourceType,
-)
+from stackroom.model.records import Catalog, DataSource, Document, DocumentStatus, PerSourceType
 from stackroom.model.repositories import Catalogs, Documents
 from stackroom.runs.admission import Admission
 from stackroom.runs.bedrock_calls import NOT_FOUND, DirectDocuments, DocumentDetail
 from stackroom.runs.evidence import (
     ABSENT,
     INDEXED,
+    REMOVAL_DEADLINE,
     UNDER_WAY,
+    UNSEEN,
+    BedrockEvidence,
     DocumentEvidence,
+    DocumentOutcome,
     Investigation,
-    call_evidence,
+    Verdict,
+    is_overdue,
+    verdict,
 )
 from stackroom.runs.ledger import CompletedWork, Mode
 from stackroom.runs.run import (
@@ -45,30 +45,7 @@ from stackroom.runs.run import (
     seconds_until_next_poll,
 )
 from stackroom.runs.run_leases import LEASE, Leases, WorklistReader, is_shared
-from stackroom.runs.verdicts import (
-    Decided,
-    DocumentOutcome,
-    Settled,
-    Verdict,
-    VerdictWriter,
-    verdict,
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskResult:
-    """
-    The result of one task.
-
-    `failures` are, by catalog id, errors that leave something to a later run; `calls` are direct
-    calls that the task began; `unexplained` counts failures known from a job's statistics alone.
-    """
-
-    run: Run
-    settled: Sequence[Settled] = ()
-    failures: dict[str, Exception] = field(default_factory=dict)
-    calls: int = 0
-    unexplained: int = 0
+from stackroom.runs.verdicts import Decided, Settled, TaskResult, VerdictWriter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,6 +300,8 @@ def _is_of_all(error: Exception) -> bool:
 # has decided on all of the call's documents, the call counts against the account's ten. The run's
 # progress lists the calls at work.
 
+# Seconds from when it accepted a direct call, whose files are at most 50 MB each.
+_CALL_DEADLINE = 2 * 3600.0
 _TRIES = 5  # looks at a call, in a row, that fail
 # A call is looked at by its last document; from this age on as a whole, each so many steps, for
 # nobody says in which order Bedrock takes them.
@@ -363,7 +342,7 @@ class CallResults:
             # poll.
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 decided[number] = details
-            completed = _completed_work(call, calls[number]) or completed
+            completed = calls[number].completed_work or completed
         evidence = self._evidence(calls, decided)
         moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside))
         at_work = moved.progress.calls_at_work
@@ -463,6 +442,40 @@ class CallResults:
         return seen.model_copy(update={"documents": (), "is_over": True})
 
 
+def call_evidence(
+    document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
+) -> BedrockEvidence:
+    """
+    Return the evidence that a direct call's report gives of a document.
+
+    No later call tries a document again unless we do. While an ingestion may be on its way that
+    Bedrock doesn't show yet, NOT_FOUND proves nothing.
+    """
+    removal = document.status is not DocumentStatus.INDEXING
+    # For a document that was deleted while a call ingested it, nobody has asked Bedrock yet to
+    # remove it.
+    is_asked_for = not removal or document.attempts > 0
+    early = detail.updated_at is not None and detail.updated_at < accepted_at
+    overdue = is_overdue(accepted_at, at, _CALL_DEADLINE)
+    # An ingestion may be at work that Bedrock doesn't show.
+    may_turn_up = document.unseen_until is not None and at < document.unseen_until
+    if removal and is_asked_for:
+        is_on_its_way = early or detail.status in UNDER_WAY | ABSENT
+        may_change = is_on_its_way and not is_overdue(accepted_at, at, REMOVAL_DEADLINE)
+    else:
+        unseen = detail.status in ABSENT and not is_overdue(accepted_at, at, UNSEEN)
+        may_change = unseen or ((detail.status in UNDER_WAY or early) and not overdue)
+    return BedrockEvidence(
+        detail=detail,
+        is_removal=removal,
+        is_out=is_asked_for and detail.status in ABSENT and not may_turn_up,
+        is_current=not early,
+        may_change=may_change,
+        is_final=True,
+        is_overdue=overdue,
+    )
+
+
 def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
     """
     Return True if Bedrock may not show the ingestion yet: it reports nothing, or an earlier state.
@@ -480,17 +493,3 @@ def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: dateti
     is_all = all(each.status in final for each in details.values())
     said_at = max((each for each in reported if each is not None), default=at)
     return call.model_copy(update={"is_over": True, "said_at": said_at if is_all else None})
-
-
-def _completed_work(call: DirectCall, over: DirectCall) -> CompletedWork | None:
-    """
-    Return the time that Bedrock took, by its clock, for all bytes that it worked on during the
-    call: calls share the capacity that reads and embeds them. A removal says nothing about
-    ingestion.
-    """
-    if call.is_removal or call.is_large or over.said_at is None:
-        return None
-    seconds = (over.said_at - call.accepted_at).total_seconds()
-    return CompletedWork(
-        mode=Mode.DIRECT, size=call.size + call.size_ahead, seconds=max(0.0, seconds)
-    )

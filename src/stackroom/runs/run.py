@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import AwareDatetime, NonNegativeInt
 
 from stackroom.model.records import DataSource, Document, Record
-from stackroom.runs.ledger import Mode, Waiter
+from stackroom.runs.ledger import CompletedWork, Mode, Waiter
 
 # A history ends at 25,000 events [Step Functions quotas]. A step is a task, a choice and a wait,
 # nine events, and some more where a task is tried again.
@@ -83,6 +83,20 @@ class DirectCall(Record):
     def since(self) -> datetime:
         """Return when its present wait began, for Bedrock or for a search."""
         return self.said_at or self.began_at
+
+    @property
+    def completed_work(self) -> CompletedWork | None:
+        """
+        Return the time that Bedrock took, by its clock, for all bytes that it worked on during the
+        call: calls share the capacity that reads and embeds them. None if the call says nothing
+        about small ingestions, as a removal does.
+        """
+        if self.is_removal or self.is_large or self.said_at is None:
+            return None
+        seconds = (self.said_at - self.accepted_at).total_seconds()
+        return CompletedWork(
+            mode=Mode.DIRECT, size=self.size + self.size_ahead, seconds=max(0.0, seconds)
+        )
 
 
 class DocumentCounts(Record):

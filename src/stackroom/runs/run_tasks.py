@@ -30,14 +30,22 @@ from stackroom.model.records import (
 )
 from stackroom.model.repositories import CatalogRegister, Documents
 from stackroom.runs.admission import Admission
-from stackroom.runs.evidence import Investigation, data_source_evidence
+from stackroom.runs.bedrock_calls import NOT_FOUND
+from stackroom.runs.evidence import (
+    REMOVAL_DEADLINE,
+    BedrockEvidence,
+    DocumentOutcome,
+    Investigation,
+    Verdict,
+    is_overdue,
+    verdict,
+)
 from stackroom.runs.ledger import Mode
 from stackroom.runs.placement import DataSources, Placements, Slots, is_named_after
-from stackroom.runs.polling import TaskResult
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, seconds_until_next_try
 from stackroom.runs.run_leases import RunLeases, RunRequests, WorklistReader, is_shared
 from stackroom.runs.user_caps import UserCaps
-from stackroom.runs.verdicts import DocumentOutcome, Settled, Verdict, VerdictWriter, verdict
+from stackroom.runs.verdicts import Settled, TaskResult, VerdictWriter
 from stackroom.runs.work_queue import WorkQueue
 
 _NAMED = 100  # documents that are named in a run's progress
@@ -130,6 +138,18 @@ class Takedown:
         reports = [(there, each, data_source_evidence(each, at=at)) for each in documents]
         known = self.investigation.complete(reports)
         return [(document, verdict(document, each).outcome) for _, document, each in known]
+
+
+def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence:
+    """Return the evidence of a document whose data source is gone with all that it had indexed."""
+    return BedrockEvidence(
+        detail=NOT_FOUND,
+        is_removal=True,
+        is_out=True,
+        is_current=True,
+        may_change=not is_overdue(document.updated_at, at, REMOVAL_DEADLINE),
+        is_overdue=False,
+    )
 
 
 class Starting(Protocol):

@@ -1,59 +1,16 @@
-"""
-Turn the evidence of a document into a verdict on its record, and write the verdicts.
+"""Write verdicts into the records of documents, and complete the receipts of removals."""
 
-The rules are pure, and the same for every type of data source. A job that is COMPLETE proves
-nothing of a single document, and a document may still read INDEXED from before. So Bedrock's status
-counts only for the version that the round took up.
-"""
-
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.errors import RecordChanged
-from stackroom.model.records import (
-    STILL_ANSWERS,
-    UNEXPLAINED_FAILURE,
-    Catalog,
-    Document,
-    DocumentStatus,
-    Receipt,
-)
+from stackroom.model.records import Catalog, Document, DocumentStatus, Receipt
 from stackroom.model.repositories import Documents, Receipts
-from stackroom.runs.evidence import ABSENT, INDEXED, MAX_ATTEMPTS, UNDER_WAY, Evidence, failure_of
+from stackroom.runs.evidence import DocumentOutcome, Verdict
+from stackroom.runs.run import Run
 from stackroom.text.kept_texts import TextKeeping
-
-NOT_FOUND = (
-    "Bedrock reads the file as indexed, but no search finds it; drop it again to have it read anew"
-)
-_NOT_FOUND_ANY_MORE = "; the version before it is not found any more"
-_STILL_THERE = "; an earlier version of it may still be searchable"
-_LATE = "the ingestion did not finish in time; drop the file again to retry"
-
-
-class DocumentOutcome(StrEnum):
-    INDEXED = "indexed"
-    FAILED = "failed"
-    GONE = "gone"  # out of the index: the record can go too
-    EVICTED = "evicted"  # a rejected file's owner finds it no more
-    WAIT = "wait"  # not decided yet: ask again
-    AGAIN = "again"  # nothing was said of this version: another try
-    POSTPONED = "postponed"  # Bedrock fails: another try later
-    LEFT = "left"  # stays as it is, for the next run to try
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    outcome: DocumentOutcome
-    reason: str | None = None
-    is_found: bool = True  # False of what counts as indexed though no search finds it yet
-    keeps_version: bool = True  # False of what failed if no search finds a version before it
-    evicts: bool = False  # True of what failed if the index may hold what nobody may find
-    title_words: str = ""
-    gaps: tuple[str, ...] = ()
-
 
 Decided = list[tuple[Document, Verdict]]
 
@@ -71,134 +28,20 @@ class Settled:
         return self.outcome is DocumentOutcome.INDEXED
 
 
-def verdict(document: Document, evidence: Evidence | None) -> Verdict:
-    """Return the verdict on a document; without evidence it is too early for one."""
-    if evidence is None:
-        return Verdict(outcome=DocumentOutcome.WAIT)
-    if evidence.bedrock.is_removal:
-        return _of_removed(document, evidence)
-    found = _of_ingested(document, evidence)
-    inspected = evidence.inspected
-    return replace(found, title_words=inspected.title_words, gaps=inspected.gaps)
-
-
-def _of_removed(document: Document, evidence: Evidence) -> Verdict:
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
     """
-    Return the verdict on a removal. Searches may find a deleted document for some more seconds, and
-    then it is not gone.
+    The result of one task.
+
+    `failures` are, by catalog id, errors that leave something to a later run; `calls` are direct
+    calls that the task began; `unexplained` counts failures known from a job's statistics alone.
     """
-    deleting = document.status is DocumentStatus.DELETING
-    if evidence.bedrock.is_out and not evidence.is_found():
-        return Verdict(outcome=DocumentOutcome.GONE if deleting else DocumentOutcome.EVICTED)
-    if evidence.bedrock.may_change:
-        return Verdict(outcome=DocumentOutcome.WAIT)
-    if document.attempts < MAX_ATTEMPTS:
-        return Verdict(outcome=DocumentOutcome.AGAIN)
-    if deleting:
-        # Never more than `deleting` while Bedrock knows it: nothing else would be the truth.
-        return Verdict(outcome=DocumentOutcome.LEFT)
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=_still_there(str(document.status_reason)))
 
-
-def _of_ingested(document: Document, evidence: Evidence) -> Verdict:
-    report = evidence.bedrock
-    status = report.detail.status
-    if report.may_change:
-        return Verdict(outcome=DocumentOutcome.WAIT)
-    is_undecided = status in UNDER_WAY or (status in ABSENT and report.job_failure_reason is None)
-    if not report.is_current or is_undecided:
-        return _again(document, evidence)
-    if report.job_failure_reason is not None and status in INDEXED | ABSENT:
-        # The write of its vectors failed, or the job left it out: both show nowhere else.
-        return _failed(document, evidence, f"Bedrock: {report.job_failure_reason}")
-    if status in INDEXED:
-        return _of_indexed(document, evidence)
-    if status == "FAILED" and not (report.detail.reason or evidence.inspected.reason):
-        return _of_unexplained(document, evidence)
-    return _failed(document, evidence, report.detail.reason or failure_of(status))
-
-
-def _of_indexed(document: Document, evidence: Evidence) -> Verdict:
-    """
-    Return the verdict on a document that Bedrock reports as indexed, some seconds before searches
-    find it.
-    """
-    if evidence.is_found():
-        return Verdict(outcome=DocumentOutcome.INDEXED)
-    if not evidence.is_due:
-        return Verdict(outcome=DocumentOutcome.WAIT)
-    if evidence.inspected.reason is not None:
-        # A file without any text may count as indexed and have not one passage.
-        return _failed(document, evidence, UNEXPLAINED_FAILURE)
-    if evidence.bedrock.is_unproven:
-        return _failed(document, evidence, NOT_FOUND)
-    return Verdict(outcome=DocumentOutcome.INDEXED, is_found=False)
-
-
-def _of_unexplained(document: Document, evidence: Evidence) -> Verdict:
-    """
-    Return the verdict on a failure that nobody explains and that may be Bedrock's. A final one is
-    ours to try again.
-
-    A few tries follow at once, except for a large document, whose tries take minutes in which
-    others wait, and while Bedrock fails over several documents.
-    """
-    is_first = document.failing_since is None and document.attempts < MAX_ATTEMPTS
-    is_quick = is_first and not document.is_large and not evidence.unexplained.is_together
-    if evidence.bedrock.is_final and is_quick:
-        return Verdict(outcome=DocumentOutcome.AGAIN)
-    return _postponed(document, evidence, evidence.unexplained.reason)
-
-
-def _postponed(document: Document, evidence: Evidence, reason: str) -> Verdict:
-    """
-    Postpone the document; it fails for that reason once it has been postponed for long enough.
-    """
-    if evidence.unexplained.may_be_postponed:
-        return Verdict(outcome=DocumentOutcome.POSTPONED)
-    return _failed(document, evidence, reason)
-
-
-def _again(document: Document, evidence: Evidence) -> Verdict:
-    report = evidence.bedrock
-    if document.attempts < MAX_ATTEMPTS and not report.is_overdue:
-        return Verdict(outcome=DocumentOutcome.AGAIN)
-    if report.is_overdue:
-        return _failed(document, evidence, _LATE)
-    settle = _postponed if report.fell_with_job else _failed
-    return settle(document, evidence, report.why_never_taken_up)
-
-
-def _failed(document: Document, evidence: Evidence, reason: str) -> Verdict:
-    """
-    Return the verdict of failure, with our own inspection's reason before Bedrock's. A search
-    decides about the earlier version, once what was replaced should be out of the index.
-    """
-    message = evidence.inspected.reason or reason
-    if document.indexed_at is None:
-        return Verdict(outcome=DocumentOutcome.FAILED, reason=message)
-    stays = evidence.is_earlier_found()
-    if stays and not evidence.is_due:
-        return Verdict(outcome=DocumentOutcome.WAIT)
-    message += STILL_ANSWERS if stays else _NOT_FOUND_ANY_MORE
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=message, keeps_version=stays)
-
-
-def of_illegible(document: Document) -> Verdict:
-    """
-    Return the verdict on a file that is not sent. Text that an earlier reader, or Bedrock's, took
-    from the same version is text that nobody sees, and goes; an earlier version stays.
-    """
-    reason, indexed_at = str(document.illegible), document.indexed_at
-    if indexed_at is None:
-        return Verdict(outcome=DocumentOutcome.FAILED, reason=reason)
-    evicts = document.indexed_text_id is None or indexed_at >= document.uploaded_at
-    message = reason if evicts else reason + STILL_ANSWERS
-    return Verdict(outcome=DocumentOutcome.FAILED, reason=message, evicts=evicts)
-
-
-def _still_there(reason: str) -> str:
-    return reason.removesuffix(_STILL_THERE) + _STILL_THERE
+    run: Run
+    settled: Sequence[Settled] = ()
+    failures: dict[str, Exception] = field(default_factory=dict)
+    calls: int = 0
+    unexplained: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,9 +161,11 @@ def _after(document: Document, verdict: Verdict, at: datetime, pace: Pace) -> Do
             changes["lingering"] = verdict.evicts or document.lingering
             return failed.model_copy(update=changes)
         case DocumentOutcome.EVICTED:
-            was_found = _NOT_FOUND_ANY_MORE if document.indexed_at is not None else ""
-            reason = str(document.status_reason).removesuffix(_STILL_THERE) + was_found
-            changes = {"status_reason": reason, "lingering": False, "ingestion_job_id": None}
+            changes = {
+                "status_reason": verdict.reason,
+                "lingering": False,
+                "ingestion_job_id": None,
+            }
             return document.model_copy(update={**changes, **_NOT_INDEXED})
         case DocumentOutcome.AGAIN | DocumentOutcome.POSTPONED:
             # Deleting and lingering documents are work as they stand.
