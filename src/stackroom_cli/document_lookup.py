@@ -17,8 +17,6 @@ from stackroom.model.keys import (
     catalog_id_of,
     is_unplaced,
     locate,
-    unplaced_id_of,
-    unplaced_partition,
 )
 from stackroom.model.records import Catalog, Document
 from stackroom.model.repositories import Catalogs, Documents
@@ -114,7 +112,8 @@ class DocumentLookup:
         a key means the rejected file.
         """
         location = locate(key)
-        unplaced = self.documents.get(unplaced_partition(location.user_id), unplaced_id_of(key))
+        rejected = location.unplaced()
+        unplaced = self.documents.get(rejected.partition, rejected.document_id)
         if isinstance(location, Unplaced):
             if unplaced is None:
                 raise ValidationError(self._no_documents(key))

@@ -57,7 +57,10 @@ def is_user_id(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """The location of a key: its user, its catalog and its file name."""
+    """
+    The location of a key: its user, its catalog and its file name. `is_junk` if systems or programs
+    keep the file for themselves.
+    """
 
     key: str
     user_id: str
@@ -65,6 +68,7 @@ class Location:
     filename: str
     catalog_id: str
     document_id: str
+    is_junk: bool = False
 
     @property
     def prefix(self) -> str:
@@ -75,9 +79,30 @@ class Location:
         """True if the folder is a catalog's id; an upload never opens such a catalog."""
         return self.folder == self.catalog_id
 
-    def unplaced(self, reason: str) -> "Unplaced":
+    def unplaced(self, reason: str = "") -> "Unplaced":
         """Return the key as one that belongs to no catalog."""
         return Unplaced(self.key, self.user_id, reason)
+
+    def unplaced_reason(self, catalog: Catalog | None) -> str | None:
+        """
+        Return why an object with this key belongs to no catalog; None if it belongs to one.
+
+        `catalog` is the one with the location's id; if there is none, an upload may open it.
+        """
+        is_foreign = catalog is not None and catalog.user_id != self.user_id
+        if is_foreign or (catalog is None and self.names_a_catalog_id):
+            return f"there is no catalog {self.folder!r}, or no more; drop the file into another"
+        if catalog is None or self.prefix == catalog.s3_prefix:
+            return None
+        where = (
+            f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
+        )
+        if canonical_name(self.prefix) != canonical_name(catalog.s3_prefix):
+            return where
+        if catalog.data_source_id is not None and catalog.data_source_type is DataSourceType.S3:
+            # A data source has one prefix [API model: S3DataSourceConfiguration.inclusionPrefixes].
+            return f"{where}, for ingestion jobs read it as {catalog.s3_prefix!a} alone"
+        return None
 
 
 @dataclass(frozen=True)
@@ -122,12 +147,20 @@ class Unplaced:
 
     @property
     def document_id(self) -> str:
-        return unplaced_id_of(self.key)
+        """
+        The id of its record, derived from the whole key: in another spelling of its catalog, the
+        same name is another document.
+        """
+        return "doc-" + _digest(self.key)
 
     @property
     def partition(self) -> str:
         """The partition of its record, as a catalog's."""
         return unplaced_partition(self.user_id)
+
+    def unplaced(self) -> "Unplaced":
+        """Return the key itself, as Location.unplaced returns any other."""
+        return self
 
 
 def text_folder(user_id: str, catalog_id: str, document_id: str = "") -> str:
@@ -179,27 +212,8 @@ def locate(key: str) -> Location | Unplaced:
         filename=filename,
         catalog_id=catalog_id,
         document_id=document_id_of(catalog_id, filename),
+        is_junk=is_junk(key),
     )
-
-
-def unplaced_reason(location: Location, catalog: Catalog | None) -> str | None:
-    """
-    Return why an object with a well-formed key belongs to no catalog; None if it belongs to one.
-
-    `catalog` is the one with the location's id; if there is none, an upload may open it.
-    """
-    is_foreign = catalog is not None and catalog.user_id != location.user_id
-    if is_foreign or (catalog is None and location.names_a_catalog_id):
-        return f"there is no catalog {location.folder!r}, or no more; drop the file into another"
-    if catalog is None or location.prefix == catalog.s3_prefix:
-        return None
-    where = f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
-    if canonical_name(location.prefix) != canonical_name(catalog.s3_prefix):
-        return where
-    if catalog.data_source_id is not None and catalog.data_source_type is DataSourceType.S3:
-        # A data source has one prefix [API model: S3DataSourceConfiguration.inclusionPrefixes].
-        return f"{where}, for ingestion jobs read it as {catalog.s3_prefix!a} alone"
-    return None
 
 
 def taken_reason(first: str) -> str:
@@ -278,16 +292,6 @@ def catalog_id_of(user_id: str, name: str) -> str:
 def document_id_of(catalog_id: str, filename: str) -> str:
     """Return the id of a file name in a catalog, whatever its content and encoding."""
     return "doc-" + _digest(catalog_id, canonical_name(filename))
-
-
-def unplaced_id_of(key: str) -> str:
-    """
-    Return the id of an object that belongs to no catalog.
-
-    It is derived from the whole key: in another spelling of its catalog, the same name is another
-    document.
-    """
-    return "doc-" + _digest(key)
 
 
 def unplaced_partition(user_id: str) -> str:

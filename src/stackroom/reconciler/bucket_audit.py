@@ -21,9 +21,6 @@ from stackroom.model.keys import (
     is_folder_marker,
     is_junk,
     locate,
-    unplaced_id_of,
-    unplaced_partition,
-    unplaced_reason,
 )
 from stackroom.model.records import DataSourceType, Document, DocumentStatus, Record
 from stackroom.reconciler.audited import Audited, Piece
@@ -148,10 +145,12 @@ class BucketAudit:
 
     def _of_no_catalog(self, window: IdWindow) -> Iterator[Discrepancy]:
         """Yield what is wrong with keys that belong to no catalog; the window keeps the others."""
-        held = [listed.item for listed in window.held.values()]
-        unplaced = [each for each in held if isinstance(locate(each.key), Unplaced)]
-        for item in unplaced:
-            window.held.pop(unplaced_id_of(item.key), None)
+        unplaced = list[ListedObject]()
+        for item in [listed.item for listed in window.held.values()]:
+            location = locate(item.key)
+            if isinstance(location, Unplaced):
+                window.held.pop(location.document_id, None)
+                unplaced.append(item)
         yield from self.context.mending.reconciled(self._unlike_their_records(unplaced))
 
     def _compared(self, location: Location, window: IdWindow) -> Iterator[Discrepancy]:
@@ -163,7 +162,7 @@ class BucketAudit:
             # The catalog's record is lost, or it was never opened: what becomes of one tells.
             yield from self.context.mending.reconciled([(first.key, Kind.OBJECT_WITHOUT_RECORD)])
             catalog = self.context.catalogs.get(location.catalog_id)
-        if catalog is None or unplaced_reason(location, catalog):
+        if catalog is None or location.unplaced_reason(catalog):
             items = (item for each in window.held.values() for item in each.items)
             others = (item for item in items if item is not first)
             yield from self.context.mending.reconciled(self._unlike_their_records(others))
@@ -206,8 +205,8 @@ class BucketAudit:
 
     def _is_recorded(self, item: ListedObject) -> bool:
         """Return True if a record shows the object as one without a catalog."""
-        partition = unplaced_partition(locate(item.key).user_id)
-        record = self.context.documents.get(partition, unplaced_id_of(item.key))
+        unplaced = locate(item.key).unplaced()
+        record = self.context.documents.get(unplaced.partition, unplaced.document_id)
         return record is not None and _is_the_same(record, item)
 
     def _sidecar_alone(self, location: Location, sidecar: ListedObject) -> Iterator[Discrepancy]:

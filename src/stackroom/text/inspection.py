@@ -21,7 +21,7 @@ from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import Illegible, ObjectRefused, RecordChanged, Unreadable
 from stackroom.model.bucket import File, Files, FileVersion
 from stackroom.model.formats import MAX_FILE_BYTES, extension_of, unsupported
-from stackroom.model.keys import Location, TextName, locate, may_be_document, unplaced_reason
+from stackroom.model.keys import Location, TextName, locate, may_be_document
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, Inspected, InspectionResults
 from stackroom.text.document_text import READER_VERSION, DocumentText, text_of, unseen_in_title
@@ -102,7 +102,7 @@ class Inspection:
         location = _location_of(key)
         # A key can name a catalog that it doesn't belong to, by its id or in another spelling; its
         # file must not speak for that catalog's document of the same name.
-        if location is None or unplaced_reason(location, self.catalogs.get(location.catalog_id)):
+        if location is None or location.unplaced_reason(self.catalogs.get(location.catalog_id)):
             return InspectionResult(outcome=InspectionOutcome.IGNORED)
         read = list[FileVersion | None]()
         for _ in range(READS):

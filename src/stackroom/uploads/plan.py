@@ -45,7 +45,6 @@ class KeyState:
     """
     The state of a key that belongs to a catalog, which may not exist yet. `unplaced` is the
     object's record from when it belonged to no catalog. `receipt` is the one that its record names.
-    `is_junk` if systems or programs keep the file for themselves.
     `is_lost` if the object is gone and no deletion of it was seen.
     """
 
@@ -56,7 +55,6 @@ class KeyState:
     sidecar: StoredSidecar | None = None
     unplaced: Document | None = None
     receipt: Receipt | None = None
-    is_junk: bool = False
     is_lost: bool = False
 
     @property
@@ -130,7 +128,7 @@ def plan(
 ) -> Plan:
     if isinstance(state, UnplacedKeyState):
         return _plan_unplaced(state, now, correlation_id)
-    if state.is_junk:
+    if state.location.is_junk:
         return _plan_junk(state)
     if state.found is not None:
         return _arrived(state, state.found, now, correlation_id)

@@ -29,9 +29,6 @@ from stackroom.model.keys import (
     is_ours,
     locate,
     taken_reason,
-    unplaced_id_of,
-    unplaced_partition,
-    unplaced_reason,
 )
 from stackroom.model.records import Catalog, CatalogStatus, Document
 from stackroom.model.repositories import (
@@ -250,7 +247,7 @@ class Uploads:
         unplaced = self._unplaced(location, record) if found is not None else None
         # The catalog last: of many who drop its first files, few then open it at the same time.
         catalog = self.catalogs.get(location.catalog_id)
-        reason = unplaced_reason(location, catalog)
+        reason = location.unplaced_reason(catalog)
         if reason is not None and catalog is not None:
             own = record if record is not None and record.s3_key == key else None
             return self._read_unplaced(location.unplaced(reason), own)
@@ -278,7 +275,6 @@ class Uploads:
             sidecar=sidecar,
             unplaced=unplaced,
             receipt=receipt,
-            is_junk=is_junk(key),
             is_lost=is_missed and is_wanted and not self.bucket.was_deleted(key),
         )
 
@@ -295,8 +291,8 @@ class Uploads:
         """Return a new object's record from when it belonged to no catalog, if there is one."""
         if record is not None and record.s3_key == location.key:
             return None
-        partition = unplaced_partition(location.user_id)
-        return self.documents.get(partition, unplaced_id_of(location.key))
+        earlier = location.unplaced()
+        return self.documents.get(earlier.partition, earlier.document_id)
 
     def _apply(self, steps: Iterable[Step], kept: dict[str, Document]) -> None:
         """

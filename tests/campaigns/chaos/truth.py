@@ -24,8 +24,6 @@ from stackroom.model.keys import (
     is_ours,
     locate,
     text_name_of,
-    unplaced_id_of,
-    unplaced_partition,
 )
 from stackroom.model.passages import Passage
 from stackroom.model.records import (
@@ -126,8 +124,8 @@ class Readings:
             found = self.documents.get((place.catalog_id, place.document_id))
             if found is not None:
                 return found
-        shelf = unplaced_partition(place.user_id)
-        return self.documents.get((shelf, unplaced_id_of(key)))
+        unplaced = place.unplaced()
+        return self.documents.get((unplaced.partition, unplaced.document_id))
 
     @property
     def dynamodb(self) -> Any:
