@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
-from stackroom.access.access_log import EVENT, Access
-from stackroom.search.cached_embeddings import CacheTally
-
-if TYPE_CHECKING:  # searching functions need not import runs
+if TYPE_CHECKING:  # a function imports what it uses
     from stackroom.runs.verdicts import Settled
+    from stackroom.search.cached_embeddings import CacheTally
 
 NAMESPACE = "Stackroom"
 
@@ -70,7 +68,7 @@ def report_set_aside(
         metrics.add_metric(name="CatalogsSetAside", unit=MetricUnit.Count, value=len(failures))
 
 
-def report_embeddings(tally: CacheTally, *, metrics: Metrics) -> None:
+def report_embeddings(tally: "CacheTally", *, metrics: Metrics) -> None:
     """Count how often a question's vector was cached, and how often it had to be computed."""
     hits, misses = tally.taken()
     if hits or misses:
@@ -78,19 +76,17 @@ def report_embeddings(tally: CacheTally, *, metrics: Metrics) -> None:
         metrics.add_metric(name="EmbeddingCacheMisses", unit=MetricUnit.Count, value=misses)
 
 
-def report_access(access: Access, *, logger: Logger) -> None:
-    """Log the audit line of a tool call, and count the metrics that are derived from it."""
-    logger.info(EVENT, extra=access.fields())
-    dimensions = {"service": logger.service, "tool": access.tool, "outcome": access.outcome}
+def count_call(service: str, *, tool: str, outcome: str, latency_ms: int, is_fault: bool) -> None:
+    """Count the metrics of a tool's call, each in a line of its own."""
     with single_metric(
         name="ToolLatency",
         unit=MetricUnit.Milliseconds,
-        value=access.latency_ms,
+        value=latency_ms,
         namespace=NAMESPACE,
-        default_dimensions=dimensions,
+        default_dimensions={"service": service, "tool": tool, "outcome": outcome},
     ):
         pass
-    if access.is_fault:
+    if is_fault:
         # Separate from the latency by outcome: an alarm takes at most ten metrics, and there are
         # more tools.
         with single_metric(
@@ -98,6 +94,6 @@ def report_access(access: Access, *, logger: Logger) -> None:
             unit=MetricUnit.Count,
             value=1,
             namespace=NAMESPACE,
-            default_dimensions={"service": logger.service},
+            default_dimensions={"service": service},
         ):
             pass

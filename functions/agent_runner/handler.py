@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from strands.models import Model
 
 from functions.batch import handle_each, response
-from functions.telemetry import logger_for, metrics_for, report_access, report_embeddings
+from functions.telemetry import count_call, logger_for, metrics_for, report_embeddings
+from stackroom.access.access_log import AccessWriter
 from stackroom.app.function_settings import RetrieveSettings
 from stackroom.app.search_builder import SearchBuilder
 from stackroom.aws.session import client
@@ -89,7 +90,7 @@ def runner() -> Runner:
             shared=linked_retrieval(
                 settings().knowledge_bases_config, client, budget=retrieval.budget
             ),
-            log=partial(report_access, logger=logger),
+            log=AccessWriter(logger, count=partial(count_call, logger.service)),
         ),
         conversations=StrandsConversations(model_of=model_of),
         meter=use_cases.question_meter,

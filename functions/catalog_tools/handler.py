@@ -5,7 +5,8 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import logger_for, metrics_for, report_access, report_embeddings
+from functions.telemetry import count_call, logger_for, metrics_for, report_embeddings
+from stackroom.access.access_log import AccessWriter
 from stackroom.access.identity import tool_call
 from stackroom.app.function_settings import CatalogToolsSettings
 from stackroom.app.tool_builder import ToolBuilder
@@ -27,7 +28,8 @@ def use_cases() -> ToolBuilder:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: Any, context: LambdaContext) -> Response:
-    calls = Calls(services=use_cases(), log=partial(report_access, logger=logger))
+    log = AccessWriter(logger, count=partial(count_call, logger.service))
+    calls = Calls(services=use_cases(), log=log)
     response = calls.answer(event, lambda: tool_call(context))
     report_embeddings(cache_tally, metrics=metrics)
     return response

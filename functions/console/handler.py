@@ -14,7 +14,8 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from mangum import Mangum
 
-from functions.telemetry import logger_for, report_access
+from functions.telemetry import count_call, logger_for
+from stackroom.access.access_log import AccessWriter
 from stackroom.aws.session import client
 from stackroom_console.app import console_app
 from stackroom_console.wiring import ConsoleSettings, console_of
@@ -24,9 +25,8 @@ logger = logger_for("console")
 
 @cache
 def asgi_handler() -> Mangum:
-    console = console_of(
-        ConsoleSettings.from_env(), client, log=partial(report_access, logger=logger)
-    )
+    log = AccessWriter(logger, count=partial(count_call, logger.service))
+    console = console_of(ConsoleSettings.from_env(), client, log=log)
     return Mangum(console_app(console), lifespan="off")
 
 

@@ -7,15 +7,15 @@ configuration must say so.
 
 import time
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import AfterValidator
 
-from functions.telemetry import logger_for, metrics_for, report_access
-from stackroom.access.access_log import SUCCESS, access_of, documents_of
+from functions.telemetry import count_call, logger_for, metrics_for
+from stackroom.access.access_log import SUCCESS, AccessWriter, access_of, documents_of
 from stackroom.access.identity import called_tool
 from stackroom.access.tool import encodable, require_tool
 from stackroom.app.function_settings import FittingSettings
@@ -33,6 +33,7 @@ from stackroom_stores.opensearch.opensearch_entry import OpenSearchSettings
 
 logger = logger_for("opensearch_retrieve")
 metrics = metrics_for("opensearch_retrieve")
+write_access = AccessWriter(logger, count=partial(count_call, logger.service))
 _TO_ANSWER = 1.0  # seconds
 
 
@@ -94,7 +95,7 @@ def _report(response: Response, *, seconds: float) -> None:
         shown=documents_of(response),
         otherwise=RETRIEVE_FOR_EVERYONE.name,
     )
-    report_access(access, logger=logger)
+    write_access(access)
     metadata = response["metadata"]
     assert isinstance(metadata, Mapping), "every response has metadata"
     if outcome != SUCCESS:

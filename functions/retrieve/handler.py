@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import logger_for, metrics_for, report_access, report_embeddings
-from stackroom.access.access_log import SUCCESS, access_of, documents_of
+from functions.telemetry import count_call, logger_for, metrics_for, report_embeddings
+from stackroom.access.access_log import SUCCESS, AccessWriter, access_of, documents_of
 from stackroom.access.identity import ToolCall, tool_call
 from stackroom.access.tool import encodable, require_tool
 from stackroom.app.function_settings import RetrieveSettings
@@ -25,6 +25,7 @@ from stackroom.search.search_arguments import KNOWLEDGE_BASE_RETRIEVE
 
 logger = logger_for("retrieve")
 metrics = metrics_for("retrieve")
+write_access = AccessWriter(logger, count=partial(count_call, logger.service))
 cache_tally = CacheTally()
 _TO_ANSWER = 1.0  # seconds
 
@@ -80,7 +81,7 @@ def _log_access(call: ToolCall | None, event: Any, response: Response, *, second
         named_in=(event,),
         shown=documents_of(response),
     )
-    report_access(access, logger=logger)
+    write_access(access)
 
 
 def _report(response: Response) -> None:

@@ -18,7 +18,7 @@ from strands import tool
 from strands.tools.decorator import DecoratedFunctionTool, FunctionToolMetadata
 from strands.types.tools import ToolContext
 
-from stackroom.access.access_log import EVENT, Access
+from stackroom.access.access_log import AccessWriter
 from stackroom.access.identity import Caller, is_session_id
 from stackroom.access.tool import Tool
 from stackroom.errors import MissingIdentity
@@ -61,11 +61,8 @@ def caller_or_nobody(invocation_state: Mapping[str, Any]) -> Caller | None:
 
 # A name that programs listen to.
 logger = logging.getLogger("stackroom_agents.tool_context")
-
-
-def report(access: Access) -> None:
-    """Write the line that the function behind the gateway writes, with the record's fields."""
-    logger.info(EVENT, extra=access.fields())
+# Writes the line that the function behind the gateway writes, with the record's fields.
+report = AccessWriter(logger)
 
 
 class AgentServices(Services, Protocol):

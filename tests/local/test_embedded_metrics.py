@@ -1,5 +1,6 @@
 """Figures that functions embed in their logs: read as CloudWatch Logs reads them."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from functions import telemetry
-from stackroom.access.access_log import Access
+from stackroom.access.access_log import Access, AccessWriter
 from stackroom_local import console_server
 from stackroom_local.ministack.embedded_metrics import (
     Figure,
@@ -38,7 +39,7 @@ def test_console_here_counts_what_its_function_counts(capsys: pytest.CaptureFixt
     access = Access(tool="ask", outcome="success", latency_ms=42)
 
     console_server.report_access(access)
-    telemetry.report_access(access, logger=telemetry.logger_for("console"))
+    AccessWriter(telemetry.logger_for("console"), partial(telemetry.count_call, "console"))(access)
 
     printed = capsys.readouterr()
     [here], lines = figures(printed.err), printed.out.splitlines()

@@ -6,6 +6,7 @@ One log line for each call: who used which tool on what, when and with what outc
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from typing import Protocol
 
 from stackroom.access.identity import ToolCall
 from stackroom.access.tool import is_plain
@@ -57,6 +58,32 @@ class Access:
 AccessLog = Callable[[Access], None]
 
 
+class Log(Protocol):
+    def info(self, message: str, /, *, extra: Mapping[str, object]) -> object: ...
+
+
+class CallCounter(Protocol):
+    def __call__(self, *, tool: str, outcome: str, latency_ms: int, is_fault: bool) -> None: ...
+
+
+@dataclass(frozen=True)
+class AccessWriter:
+    """Writes the log line of each call, and has calls counted, by nothing of who made them."""
+
+    log: Log
+    count: CallCounter | None = None
+
+    def __call__(self, access: Access) -> None:
+        self.log.info(EVENT, extra=access.fields())
+        if self.count is not None:
+            self.count(
+                tool=access.tool,
+                outcome=access.outcome,
+                latency_ms=access.latency_ms,
+                is_fault=access.is_fault,
+            )
+
+
 def access_of(
     call: ToolCall | None,
     *,
@@ -102,6 +129,17 @@ def documents_of(response: Mapping[str, object]) -> Iterator[object]:
     for result in results:
         for source in (result["source"], *result.get("other_sources", ())):
             yield document_of(source)
+
+
+def documents_shown(metadata: Mapping[str, object]) -> Iterator[object]:
+    """Yield the documents that a catalog tool's answer quotes, or has a link to."""
+    sources = metadata.get("sources")
+    if isinstance(sources, list):
+        for each in sources:
+            yield each["document_id"]
+            yield from (other["document_id"] for other in each.get("other_sources", ()))
+    if "download_url" in metadata:
+        yield metadata["document_id"]
 
 
 def _ids(place: object) -> Iterable[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from stackroom import errors
-from stackroom.access.access_log import SUCCESS, AccessLog, access_of
+from stackroom.access.access_log import SUCCESS, AccessLog, access_of, documents_shown
 from stackroom.access.identity import ToolCall
 from stackroom.access.tool import encodable, require_tool
 from stackroom.tools.definition import Rendered, Services
@@ -58,7 +58,7 @@ class Calls:
                 outcome=str(metadata.get("error_code", SUCCESS)),
                 seconds=seconds,
                 named_in=(raw, metadata),  # what was selected is told by the answer alone
-                shown=_shown(metadata),
+                shown=documents_shown(metadata),
             )
         )
 
@@ -93,17 +93,6 @@ def _nearest(error: Exception) -> dict[str, object]:
     if not isinstance(error, errors.NoResults) or not error.nearest:
         return {}
     return {"nearest": [dict(each) for each in error.nearest]}
-
-
-def _shown(metadata: Mapping[str, object]) -> Iterator[object]:
-    """Return the documents that the answer quotes, or has a link to."""
-    sources = metadata.get("sources")
-    if isinstance(sources, list):
-        for each in sources:
-            yield each["document_id"]
-            yield from (other["document_id"] for other in each.get("other_sources", ()))
-    if "download_url" in metadata:
-        yield metadata["document_id"]
 
 
 # Errors as answers of a tool: a code for programs, and a text that says what to do.
