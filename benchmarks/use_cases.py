@@ -23,6 +23,7 @@ from simulated_time.stores import AdmissionBook, Bucket, Catalogs, Documents, Le
 from simulated_time.workflow import Workflow
 from stackroom.app.function_settings import AdmissionSettings
 from stackroom.app.run_builder import RunBuilder
+from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.bedrock.bedrock_data_sources import BedrockDataSources
 from stackroom.aws.bedrock.bedrock_ingestion_jobs import BedrockIngestionJobs
 from stackroom.aws.bedrock.direct_documents import BedrockDirectDocuments
@@ -112,7 +113,7 @@ class StandInInspection(Inspection):
         return replace(super()._written(location, version, text, pages), text_tokens=None)
 
 
-class UseCases(RunBuilder):
+class UseCases(RunBuilder, UploadBuilder):
     """The use cases of all functions in one place."""
 
     @classmethod

@@ -15,8 +15,8 @@ from functions.batch import (
     response,
 )
 from functions.telemetry import logger_for, metrics_for
-from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import DocumentSettings, Pool
+from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.session import client
 from stackroom.runs.run_leases import RunRequests
 from stackroom.uploads.plan import Plan, UploadOutcome
@@ -32,8 +32,8 @@ class UploadSettings(DocumentSettings, QueueSettings):
 
 
 @cache
-def use_cases() -> DocumentBuilder:
-    return DocumentBuilder(settings=UploadSettings.from_env(), client=client)
+def use_cases() -> UploadBuilder:
+    return UploadBuilder(settings=UploadSettings.from_env(), client=client)
 
 
 def uploads() -> Uploads:

@@ -2,7 +2,8 @@
 Builders, which compose use cases over what is deployed, and the settings of functions.
 
 - deployment: what all builders share, catalogs and the bucket
-- document_builder: uploads, deletions, inspections and requests for runs
+- document_builder: documents, inspections and requests for runs
+- upload_builder: documents, what follows from uploaded files, and deletions
 - pool_builder: the pool's knowledge bases, for searches and runs
 - run_builder: the tasks of a run, and what follows one that broke
 - reconciler_builder: runs, and the reconciler

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stackroom.app.function_settings import Settings
 from stackroom.aws import session
@@ -14,7 +14,9 @@ from stackroom.aws.s3.document_texts import S3DocumentTexts
 from stackroom.clock import Pace, utc_now
 from stackroom.concurrency import RunParallel, among_writers, run_in_threads
 from stackroom.model.records import PoolMember
-from stackroom.search.cached_embeddings import CacheTally
+
+if TYPE_CHECKING:  # few functions search
+    from stackroom.search.cached_embeddings import CacheTally
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,7 @@ class Deployment:
 
     settings: Settings
     client: Callable[[str], Any] = session.client
-    cache_tally: CacheTally | None = None
+    cache_tally: "CacheTally | None" = None
     now: Callable[[], datetime] = utc_now
     run_parallel: RunParallel = run_in_threads
     pause_among_writers: Callable[[int], None] = among_writers

@@ -1,4 +1,4 @@
-"""Documents, their uploads, deletions, worklists and listing, and requests for runs."""
+"""Documents, worklists and listing, and requests for runs."""
 
 from functools import cached_property
 
@@ -11,12 +11,10 @@ from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3Files
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
-from stackroom.catalogs.deletions import Deletions
 from stackroom.model.records import PoolMember
 from stackroom.runs.placement import SharedSources
 from stackroom.runs.run_leases import RunLeases, RunRequests
 from stackroom.text.kept_texts import TextKeeping
-from stackroom.uploads.reconcile import Uploads
 
 
 class DocumentBuilder(Deployment):
@@ -75,31 +73,6 @@ class DocumentBuilder(Deployment):
             worklists=self.worklists,
             runs=self.runs,
             pool=self.pool,
-        )
-
-    @cached_property
-    def uploads(self) -> Uploads:
-        return Uploads(
-            catalogs=self.register,
-            documents=self.documents,
-            bucket=self.bucket,
-            receipts=self.receipts,
-            inspections=self.inspections,
-            now=self.now,
-            pause=self.pause_among_writers,
-            run_parallel=self.run_parallel,
-        )
-
-    @cached_property
-    def deletions(self) -> Deletions:
-        return Deletions(
-            catalogs=self.catalogs,
-            documents=self.documents,
-            bucket=self.bucket,
-            receipts=self.receipts,
-            uploads=self.uploads,
-            requests=self.requests,
-            now=self.now,
         )
 
     @cached_property

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from stackroom.app.run_builder import RunBuilder
+from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.dynamodb.bookmark import ROUND, DynamoBookmark, DynamoIdParts
 from stackroom.model.repositories import InspectionRequests
 from stackroom.reconciler.audit_rounds import AuditStage, Reconciliation, Rounds
@@ -15,7 +16,7 @@ from stackroom.reconciler.mending import Mending
 from stackroom.runs.inventory import Bookmark
 
 
-class ReconcilerBuilder(RunBuilder):
+class ReconcilerBuilder(RunBuilder, UploadBuilder):
     @cached_property
     def bookmark(self) -> DynamoBookmark:
         return DynamoBookmark(client=self._dynamodb, table=self._control_table)

@@ -2,9 +2,9 @@
 
 from functools import cached_property
 
-from stackroom.app.document_builder import DocumentBuilder
 from stackroom.app.function_settings import LimitSettings, SettingMissing
 from stackroom.app.search_builder import SearchBuilder
+from stackroom.app.upload_builder import UploadBuilder
 from stackroom.aws.dynamodb.event_records import DynamoEvents
 from stackroom.aws.dynamodb.user_records import DynamoFeedback, DynamoSelections
 from stackroom.aws.s3.presigned_transfers import S3Transfers
@@ -20,7 +20,7 @@ from stackroom.runs.estimates import Estimates
 from stackroom.runs.retries import Retrying
 
 
-class ToolBuilder(SearchBuilder, DocumentBuilder):
+class ToolBuilder(SearchBuilder, UploadBuilder):
     @cached_property
     def transfers(self) -> S3Transfers:
         return S3Transfers(client=self.client("s3"), bucket=self._bucket_name)
