@@ -11,7 +11,8 @@ from bedrock_kb_simulator.rules import SEARCHABLE_LAG
 from stackroom.clock import utc_now
 from stackroom.model.keys import Location, catalog_id_of, locate
 from stackroom.model.records import Catalog, CatalogDataSources, Document, DocumentStatus
-from stackroom.runs.placement import Placements, SharedSources
+from stackroom.runs.placement import Placements
+from stackroom.runs.run_leases import SharedSources
 from stackroom_cli.callers import issuer_of
 from stackroom_cli.sites.file_drop import Dropped
 from stackroom_cli.sites.site_records import SiteRecords

@@ -20,7 +20,7 @@ from stackroom.errors import CatalogNotFound
 from stackroom.model.keys import Location, locate
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Inspected
-from stackroom.runs.placement import SharedSources
+from stackroom.runs.run_leases import SharedSources
 from tests.aws.stores import (
     BUCKET,
     CATALOG_TABLE,

@@ -12,8 +12,7 @@ from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.aws.s3.document_bucket import S3Files
 from stackroom.aws.stepfunctions.executions import StepFunctionsExecutions
 from stackroom.model.records import PoolMember
-from stackroom.runs.placement import SharedSources
-from stackroom.runs.run_leases import RunLeases, RunRequests
+from stackroom.runs.run_leases import RunLeases, RunRequests, SharedSources
 from stackroom.text.kept_texts import TextKeeping
 
 

@@ -20,11 +20,10 @@ from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.errors import StackroomError
 from stackroom.model.records import Catalog, Document, PoolMember, Receipt
 from stackroom.model.repositories import ListedDocuments, OpenReceipts
-from stackroom.runs.capacity import capacity_of
+from stackroom.runs.capacity import Slots, capacity_of
 from stackroom.runs.estimates import Estimates, QueuePosition
 from stackroom.runs.inventory import Inventory
 from stackroom.runs.ledger import AdmissionBook, Grant, Mode, Waiter
-from stackroom.runs.placement import Slots
 from stackroom.runs.run_leases import RunExecution, RunHistory
 
 # The unsettled and failed documents of the catalogs, a page of catalogs at a time.

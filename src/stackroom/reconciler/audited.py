@@ -12,9 +12,10 @@ from stackroom.reconciler.discrepancies import Discrepancy
 from stackroom.reconciler.mending import Mending
 from stackroom.runs.bedrock_calls import DirectDocuments
 from stackroom.runs.broken_runs import Restart
+from stackroom.runs.capacity import Slots
 from stackroom.runs.inventory import IdParts, Inventory
 from stackroom.runs.ledger import AdmissionBook
-from stackroom.runs.placement import DataSources, Slots
+from stackroom.runs.placement import DataSources
 from stackroom.runs.run_leases import Executions, Leases, RunRequests, Worklists
 from stackroom.runs.search_check import SearchCheck
 from stackroom.runs.user_caps import UserCaps

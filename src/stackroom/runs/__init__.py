@@ -2,7 +2,7 @@
 A catalog's run: it takes up the catalog's open documents, sends them to Bedrock, and records a
 verdict for each.
 
-- run_leases: a run is asked for, and a catalog has one at a time
+- run_leases: worklists; a run is asked for, and a worklist has one at a time
 - run, placement: what a run carries through the state machine, and the data source
   on which its catalog lives
 - ledger, admission, capacity: who may use a knowledge base next, how long work takes, and how many

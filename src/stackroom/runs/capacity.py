@@ -14,9 +14,9 @@ AWS leaves two things about MANAGED knowledge bases open, and these are our assu
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from stackroom.model.records import CatalogDataSources, PoolMember
 
@@ -56,6 +56,34 @@ def capacity_of(member: PoolMember) -> Capacity:
     if member.catalog_data_sources is CatalogDataSources.SHARED:
         return replace(capacity, own_sources=0)
     return capacity
+
+
+class Slots(Protocol):
+    """
+    The slots of each knowledge base for catalogs' own data sources, and the catalogs that hold
+    them.
+    """
+
+    def holders(self, knowledge_base_id: str) -> frozenset[str]:
+        """Return the catalogs that hold a slot."""
+
+    def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
+
+    def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
+
+    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
+        """
+        Free a slot, because the catalog's data source is gone or can't be made. Safe to repeat.
+        """
+
+    def sharing(self, knowledge_base_id: str) -> int:
+        """
+        Return about how many catalogs joined the shared data source: precise enough to spread new
+        ones.
+        """
+
+    def count_sharing(self, knowledge_base_id: str) -> None:
+        """Count one more catalog that joined the shared data source."""
 
 
 @dataclass(frozen=True, kw_only=True)

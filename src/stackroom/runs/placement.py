@@ -9,7 +9,7 @@ the fewest catalogs. A catalog stays where it was placed, whatever happens to th
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,39 +17,12 @@ from stackroom.errors import DataSourceLimit, KnowledgeBaseThrottled, RecordChan
 from stackroom.model.keys import digest
 from stackroom.model.records import Catalog, DataSource, DataSourceType, PoolMember
 from stackroom.model.repositories import Catalogs
-from stackroom.runs.capacity import capacity_of
+from stackroom.runs.capacity import Slots, capacity_of
+from stackroom.runs.run_leases import SharedSources
 
 # Catalogs' own data sources: the id stands behind what a person can read.
 _OF_A_CATALOG = re.compile(r"(?:.+-)?(cat-[0-9a-f]{24})")
 _LONGEST_TITLE = 60  # of the 100 that a name may have [API model bedrock-agent: Name]
-
-
-class Slots(Protocol):
-    """
-    The slots of each knowledge base for catalogs' own data sources, and the catalogs that hold
-    them.
-    """
-
-    def holders(self, knowledge_base_id: str) -> frozenset[str]:
-        """Return the catalogs that hold a slot."""
-
-    def take(self, knowledge_base_id: str, catalog_id: str, *, limit: int) -> bool: ...
-
-    def holder_of(self, catalog_id: str, knowledge_base_ids: Iterable[str]) -> str | None: ...
-
-    def free(self, knowledge_base_id: str, catalog_id: str) -> None:
-        """
-        Free a slot, because the catalog's data source is gone or can't be made. Safe to repeat.
-        """
-
-    def sharing(self, knowledge_base_id: str) -> int:
-        """
-        Return about how many catalogs joined the shared data source: precise enough to spread new
-        ones.
-        """
-
-    def count_sharing(self, knowledge_base_id: str) -> None:
-        """Count one more catalog that joined the shared data source."""
 
 
 class DataSources(Protocol):
@@ -83,41 +56,6 @@ class DataSources(Protocol):
 
     def all(self, knowledge_base_id: str) -> dict[str, str]:
         """Return the ids of the knowledge base's data sources, by name."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SharedSources:
-    """The shared data sources, one in each knowledge base."""
-
-    catalogs: Catalogs
-    slots: Slots
-    pool: Sequence[PoolMember]
-
-    def join_if_full(self, catalog: Catalog) -> DataSource | None:
-        """
-        Place a catalog on a shared data source if the pool has no room for one of its own. Return
-        None if there may be room, which the catalog's own run finds out. Raises RecordChanged if
-        somebody has just placed it elsewhere.
-        """
-        for member in self.pool:
-            holders = self.slots.holders(member.knowledge_base_id)
-            if catalog.catalog_id in holders or len(holders) < capacity_of(member).own_sources:
-                return None
-        return self.join(catalog)
-
-    def join(self, catalog: Catalog) -> DataSource:
-        """
-        Place the catalog on the shared data source with the fewest catalogs, a MANAGED one last,
-        because that has room for catalogs' own. Raises RecordChanged.
-        """
-
-        def order(member: PoolMember) -> tuple[bool, int]:
-            return member.is_managed, self.slots.sharing(member.knowledge_base_id)
-
-        source = min(self.pool, key=order).shared_source
-        self.catalogs.place(catalog.catalog_id, source)
-        self.slots.count_sharing(source.knowledge_base_id)
-        return source
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ Worklists, which runs work off: at most one live run each, and no wake-up lost.
 A worklist is the open work at one data source. A catalog with a data source of its own has a
 worklist named like the catalog. All catalogs on the shared data source of a knowledge base have one
 in common, so that one run ingests for all of them: Bedrock takes ten documents a call, whoever owns
-them.
+them. A catalog that asks for its first run joins them if no knowledge base has room for its own.
 
 Every request raises the worklist's counter. If nobody holds the lease, the request takes it under
 the next epoch, by the same write, and starts the execution of that name. A run reads the counter
@@ -28,7 +28,7 @@ from stackroom.clock import utc_now
 from stackroom.errors import RunSuperseded
 from stackroom.model.records import Catalog, CatalogStatus, DataSource, PoolMember
 from stackroom.model.repositories import Catalogs
-from stackroom.runs.placement import SharedSources
+from stackroom.runs.capacity import Slots, capacity_of
 
 # A run renews its lease with every task; the longest silence is one wait (runs/run.py) and the
 # retries of one task (about five minutes). Expiry alone decides nothing: Step Functions is asked.
@@ -350,6 +350,41 @@ class RunLeases:
 
 def _payload(lease: Lease, *, delay: int) -> dict[str, object]:
     return {"worklist_id": lease.worklist_id, "epoch": lease.epoch, "progress": {"delay": delay}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedSources:
+    """The shared data sources, one in each knowledge base."""
+
+    catalogs: Catalogs
+    slots: Slots
+    pool: Sequence[PoolMember]
+
+    def join_if_full(self, catalog: Catalog) -> DataSource | None:
+        """
+        Place a catalog on a shared data source if the pool has no room for one of its own. Return
+        None if there may be room, which the catalog's own run finds out. Raises RecordChanged if
+        somebody has just placed it elsewhere.
+        """
+        for member in self.pool:
+            holders = self.slots.holders(member.knowledge_base_id)
+            if catalog.catalog_id in holders or len(holders) < capacity_of(member).own_sources:
+                return None
+        return self.join(catalog)
+
+    def join(self, catalog: Catalog) -> DataSource:
+        """
+        Place the catalog on the shared data source with the fewest catalogs, a MANAGED one last,
+        because that has room for catalogs' own. Raises RecordChanged.
+        """
+
+        def order(member: PoolMember) -> tuple[bool, int]:
+            return member.is_managed, self.slots.sharing(member.knowledge_base_id)
+
+        source = min(self.pool, key=order).shared_source
+        self.catalogs.place(catalog.catalog_id, source)
+        self.slots.count_sharing(source.knowledge_base_id)
+        return source
 
 
 @dataclass(frozen=True, kw_only=True)

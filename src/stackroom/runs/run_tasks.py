@@ -31,6 +31,7 @@ from stackroom.model.records import (
 from stackroom.model.repositories import CatalogRegister, Documents
 from stackroom.runs.admission import Admission
 from stackroom.runs.bedrock_calls import NOT_FOUND
+from stackroom.runs.capacity import Slots
 from stackroom.runs.evidence import (
     REMOVAL_DEADLINE,
     BedrockEvidence,
@@ -41,7 +42,7 @@ from stackroom.runs.evidence import (
     verdict,
 )
 from stackroom.runs.ledger import Mode
-from stackroom.runs.placement import DataSources, Placements, Slots, is_named_after
+from stackroom.runs.placement import DataSources, Placements, is_named_after
 from stackroom.runs.run import MAX_STEPS, DocumentName, Run, RunOutcome, seconds_until_next_try
 from stackroom.runs.run_leases import RunLeases, RunRequests, WorklistReader, is_shared
 from stackroom.runs.user_caps import UserCaps

@@ -18,8 +18,8 @@ from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoSlots
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.model.records import DataSource, DataSourceType, DocumentStatus
 from stackroom.model.repositories import CatalogRegister, Documents, Receipts
+from stackroom.runs.capacity import Slots
 from stackroom.runs.ledger import AdmissionBook, Mode, Waiter
-from stackroom.runs.placement import Slots
 from stackroom.runs.run_leases import Lease, Leases
 from tests.aws.lost_answers import forgetful_client
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE

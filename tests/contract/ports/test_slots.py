@@ -3,7 +3,7 @@
 import pytest
 
 from stackroom.aws.dynamodb.lease_records import DynamoSlots
-from stackroom.runs.placement import Slots
+from stackroom.runs.capacity import Slots
 from tests.aws.stores import CONTROL_TABLE
 from tests.fakes.pipeline import FakeSlots
 
