@@ -168,7 +168,7 @@ class ByJobs:
             (
                 catalog,
                 each,
-                job_evidence(
+                _job_evidence(
                     each,
                     details[each.document_id],
                     job,
@@ -244,12 +244,14 @@ def _is_retried_by_jobs(document: Document) -> bool:
     return failed and not document.is_rejected
 
 
-# The evidence that a job gives of a document.
+# The evidence that a job gives of a document. A job that is COMPLETE proves nothing of a single
+# one: every job goes over all files under the prefix, and leaves the status of unchanged ones as an
+# earlier job wrote it. So Bedrock's status counts only for the version that the round took up.
 
 _CUT_SHORT = {JobState.FAILED, JobState.STOPPED}
 
 
-def job_evidence(
+def _job_evidence(
     document: Document,
     detail: DocumentDetail,
     job: Job | None,

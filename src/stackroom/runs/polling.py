@@ -446,7 +446,8 @@ def call_evidence(
     document: Document, detail: DocumentDetail, *, accepted_at: datetime, at: datetime
 ) -> BedrockEvidence:
     """
-    Return the evidence that a direct call's report gives of a document.
+    Return the evidence that a direct call's report gives of a document. Bedrock's status counts
+    from the moment when it accepted the call, by its own clock.
 
     No later call tries a document again unless we do. While an ingestion may be on its way that
     Bedrock doesn't show yet, NOT_FOUND proves nothing.

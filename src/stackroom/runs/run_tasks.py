@@ -136,12 +136,12 @@ class Takedown:
         self, catalog: Catalog, home: str, documents: Sequence[Document]
     ) -> list[tuple[Document, DocumentOutcome]]:
         there, at = catalog.model_copy(update={"knowledge_base_id": home}), self.now()
-        reports = [(there, each, data_source_evidence(each, at=at)) for each in documents]
+        reports = [(there, each, _data_source_evidence(each, at=at)) for each in documents]
         known = self.investigation.complete(reports)
         return [(document, verdict(document, each).outcome) for _, document, each in known]
 
 
-def data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence:
+def _data_source_evidence(document: Document, *, at: datetime) -> BedrockEvidence:
     """Return the evidence of a document whose data source is gone with all that it had indexed."""
     return BedrockEvidence(
         detail=NOT_FOUND,
