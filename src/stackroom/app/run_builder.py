@@ -77,7 +77,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
     @cached_property
     def run_tasks(self) -> RunTasks:
         return RunTasks(
-            worklists=self._worklist_reader,
+            worklist_reader=self._worklist_reader,
             documents=self.documents,
             placements=self.placements,
             starting=PerSourceType(s3=self._jobs, custom=self._direct_calls),
@@ -114,7 +114,7 @@ class RunBuilder(PoolBuilder, DocumentBuilder):
     @cached_property
     def polling(self) -> Polling:
         return Polling(
-            worklists=self._worklist_reader,
+            worklist_reader=self._worklist_reader,
             pollers=PerSourceType(s3=self._jobs, custom=self._call_results),
             investigation=self._investigation,
             verdict_writer=self._verdict_writer,

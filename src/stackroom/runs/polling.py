@@ -93,7 +93,7 @@ _COUNTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Polling:
-    worklists: WorklistReader
+    worklist_reader: WorklistReader
     pollers: PerSourceType[Poller]
     investigation: Investigation
     verdict_writer: VerdictWriter
@@ -110,7 +110,7 @@ class Polling:
         until = self.now() + LEASE
         is_well = run.progress.documents.settled > 0
         lease = self.leases.renew(run.worklist_id, run.epoch, until=until, is_well=is_well)
-        source = self.worklists.read(run.worklist_id).source
+        source = self.worklist_reader.read(run.worklist_id).source
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.SETTLED, calls=(), job_id=None))

@@ -168,7 +168,7 @@ class RunTasks:
     The tasks of a run. The worklist of a catalog with its own data source has the catalog's id.
     """
 
-    worklists: WorklistReader
+    worklist_reader: WorklistReader
     documents: Documents
     placements: Placements
     starting: PerSourceType[Starting]
@@ -191,7 +191,7 @@ class RunTasks:
         served = self.runs.renew(run.worklist_id, run.epoch).requested
         if is_shared(run.worklist_id):
             return TaskResult(run=run.with_outcome(RunOutcome.READY))
-        worklist = self.worklists.read(run.worklist_id)
+        worklist = self.worklist_reader.read(run.worklist_id)
         try:
             if (catalog := worklist.to_take_down) is not None:
                 return self._take_down(run.with_progress(served=served), catalog)
@@ -202,7 +202,7 @@ class RunTasks:
     def admit(self, run: Run, token: str) -> None:
         """Queue up; the run that grants admission wakes this one with the token. Safe to repeat."""
         self.runs.renew(run.worklist_id, run.epoch, parked=True)
-        source = self.worklists.read(run.worklist_id).source
+        source = self.worklist_reader.read(run.worklist_id).source
         assert source is not None, "a run queues up where its data source is"
         mode = self.starting.of(source).mode
         # The run knows how many calls it can use when it is admitted.
@@ -216,7 +216,7 @@ class RunTasks:
         if run.progress.steps >= MAX_STEPS:
             # Only this run knows what is at work.
             return TaskResult(run=self._wind_up(run, RunOutcome.HAND_OVER, len(run.progress.calls)))
-        worklist = self.worklists.read(run.worklist_id)
+        worklist = self.worklist_reader.read(run.worklist_id)
         if worklist.source is None:
             self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.NOTHING, calls=()))
@@ -239,7 +239,7 @@ class RunTasks:
                 return run.with_outcome(RunOutcome.RELEASED)
             raise
         self.admission.leave(run.worklist_id, run.epoch)
-        worklist = self.worklists.read(run.worklist_id)
+        worklist = self.worklist_reader.read(run.worklist_id)
         if worklist.to_take_down is not None:
             served = run.progress.served
         elif is_shared(run.worklist_id) and worklist.source is None:
