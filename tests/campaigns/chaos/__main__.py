@@ -3,7 +3,7 @@ Every story with everything that can go wrong in it, and interleavings.
 
     python -m tests.campaigns.chaos
 
-    --share 1       all of it, some eighteen thousand trials; by default every other one
+    --share 1       all of it, some thirty-five thousand trials; by default every other one
     --share 4 --seed 0, then 1, 2 and 3: all of it in four parts, which may run beside each other
     --only TEXT     the trials whose line has this text, to see one again
 
