@@ -31,7 +31,6 @@ FUNCTIONS = {
     "console": "ConsoleSettings",
     "agent_runner": "RunnerSettings",
     "webhook_sender": "WebhookSenderSettings",
-    "prewarm": "PrewarmSettings",
     "opensearch_retrieve": "OpenSearchRetrieveSettings",
 }
 MEANINGS = {

@@ -177,9 +177,7 @@ class Dashboard:
         ]
 
     def _handlers(self) -> list[HandlerFunction]:
-        further = [*(self.console.handlers if self.console else [])]
-        if self.gateway.prewarm is not None:
-            further.append(self.gateway.prewarm)
+        further = self.console.handlers if self.console else []
         return [*self.pipeline.handlers, *self.gateway.handlers, *further]
 
     def _agent_queues(self) -> list[ConsumedQueue]:

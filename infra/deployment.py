@@ -40,9 +40,6 @@ _RERANK_MODELS = ("amazon.rerank-v1:0", "cohere.rerank-v3-5:0")
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
 _ROLE_ARN = re.compile(r"(arn:aws:iam::[0-9]{12}:role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64})?", re.ASCII)
 _SHARE = re.compile(r"|0(\.[0-9]{1,4})?|1(\.0{1,4})?")
-# The function's timeout is 4 minutes, so that runs don't overlap; the maximum is our own limit.
-_PREWARM_MINUTES = re.compile(r"0|[5-9]|[1-5][0-9]|60")
-
 
 # The language of documents; "none" tells words apart without knowing the language.
 # https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_TextSearchConfiguration.html
@@ -81,7 +78,6 @@ class Deployment:
     sign_in: SignInSettings
     customer_managed_key: bool  # for all stored data but documents
     callback_urls: tuple[str, ...]  # where a browser may be redirected after a sign-in
-    prewarm_minutes: int  # between the queries that keep the knowledge bases warm; 0: none
     console: ConsoleSettings | None  # None: no console
     operations: OperationsSettings
     break_glass_role: str  # ARN of a role that may read vectors, too; "": only our own roles may
@@ -121,9 +117,6 @@ class Deployment:
             customer_managed_key=choice(app, "customer_managed_key", ("off", "on")) == "on",
             sign_in=SignInSettings.from_context(app),
             callback_urls=callback_urls(app),
-            prewarm_minutes=int(
-                text(app, "prewarm_minutes", _PREWARM_MINUTES, "5 to 60, or 0 for never")
-            ),
             console=ConsoleSettings.from_context(app),
             operations=OperationsSettings.from_context(app),
             break_glass_role=text(

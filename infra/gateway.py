@@ -19,7 +19,6 @@ from infra.function import HandlerFunction
 from infra.gateway_functions import GatewayFunctions, invoked_by_gateway_only, mcp_url
 from infra.gateway_role import GatewayRole
 from infra.knowledge_base import KnowledgeBaseStack
-from infra.prewarming import prewarm_function
 from infra.sign_in import SignIn
 from infra.tool_policies import permit_people
 from infra.tool_target import tool_target
@@ -80,7 +79,6 @@ class GatewayStack(cdk.Stack):
         ]
         self.tools = [target.handler for target in self.targets]
         self.handlers = [*self.tools, self.interceptor]
-        self.prewarm = prewarm_function(self, deployment=deployment, knowledge_base=knowledge_base)
         engine_name = deployment.project.replace("-", "_")
         self._engine = agentcore.PolicyEngine(self, "Policies", policy_engine_name=engine_name)
         self._role = GatewayRole(

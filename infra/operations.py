@@ -36,7 +36,6 @@ class OperationsStack(cdk.Stack):
         self._data = data
         self._pipeline = pipeline
         self._tools = gateway.tools
-        self._prewarm = gateway.prewarm
         # An alarm may have ten metrics, and errors of the publisher show as late events.
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
         counted = [each for each in pipeline.handlers if each is not pipeline.events.publisher]
@@ -74,7 +73,6 @@ class OperationsStack(cdk.Stack):
             self._function_throttles_alarm(),
             self._table_throttles_alarm(),
             self._errors_alarm(),
-            *self._prewarm_alarms(),
             *console_alarms(self._alarms, console),
         ]
         dashboard = Dashboard(
@@ -229,23 +227,6 @@ class OperationsStack(cdk.Stack):
             threshold=5,
             description="Functions raised: the log group of the one on the dashboard says why.",
         )
-
-    def _prewarm_alarms(self) -> list[cloudwatch.Alarm]:
-        """
-        Create an alarm of its own, because the others have ten functions already; Lambda retries
-        once.
-        """
-        if self._prewarm is None:
-            return []
-        return [
-            self._alarms.on(
-                "PrewarmErrors",
-                function_metric(self._prewarm, "Errors"),
-                threshold=2,
-                description="Knowledge bases could not be pre-warmed, nor a minute later: the log"
-                " of prewarm says why.",
-            )
-        ]
 
     def _title(self, queue_name: str) -> str:
         """Return `AgentRuns` for the queue `stackroom-agent-runs`."""

@@ -33,8 +33,7 @@ def readers(deployment: Deployment) -> tuple[str, ...]:
     if deployment.retrieve_via != "s3vectors":
         return _CHECKING
     in_console = _SEARCHING_IN_CONSOLE if deployment.console else ()
-    prewarming = ("prewarm",) if deployment.prewarm_minutes else ()
-    return (*_CHECKING, *_SEARCHING, *in_console, *prewarming)
+    return (*_CHECKING, *_SEARCHING, *in_console)
 
 
 def guard_vectors(

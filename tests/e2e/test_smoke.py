@@ -63,7 +63,6 @@ def test_whole_smoke_run_confirms_assumptions_and_leaves_nothing(
     verdicts = {each["name"]: each["verdict"] for each in told["assumptions"]}
     assert verdicts.pop("page.first") == verdicts.pop("managed.direct-or-job") == "not seen"
     assert verdicts.pop("vectors.denied") == "not seen"  # the account's root runs it here
-    assert verdicts.pop("index.query-warms") == "not seen"  # no step looks at it
     assert verdicts.pop("refresh.session") == "not seen"  # its token is minted, not signed in for
     if outcomes["contention"] == "not here":
         assert verdicts.pop("document.during-job") == "not seen"

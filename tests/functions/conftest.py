@@ -8,7 +8,6 @@ from moto import mock_aws
 
 import functions.catalog_tools.handler as catalog_tools
 import functions.opensearch_retrieve.handler as opensearch_retrieve
-import functions.prewarm.handler as prewarm
 import functions.retrieve.handler as retrieve
 import functions.search_index.handler as search_index
 from bedrock_kb_simulator.assumptions import Assumptions
@@ -59,7 +58,6 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         *FUNCTIONS.values(),
         catalog_tools,
         opensearch_retrieve,
-        prewarm,
         retrieve,
         search_index,
     )

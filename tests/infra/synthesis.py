@@ -47,7 +47,7 @@ REDIS = "rediss://cache.example.com:6379"
 CONTEXTS: Mapping[str, Mapping[str, object]] = {
     "as in cdk.json": {},
     "managed": {"knowledge_base_type": "managed"},
-    "prewarmed": {"prewarm_minutes": 15, "ocr": "textract"},
+    "reading scans": {"ocr": "textract"},
     # A cache in a VPC and linked knowledge bases, each of which adds rights.
     "cached and sharing": {
         "redis_url": REDIS,
@@ -68,7 +68,6 @@ CONTEXTS: Mapping[str, Mapping[str, object]] = {
         "parsing": "foundation_model",
         "parsing_model": NOVA,
         "retrieve_via": "bedrock",
-        "prewarm_minutes": "60",
     },
     "encrypted": {"customer_managed_key": "on", "ocr": "textract"},
     # All settings that don't exclude one another; numbers as text come from the CLI.

@@ -12,7 +12,7 @@ DOCUMENTS = "stackroom-kb-docs-{account}-{region}"
 
 
 def test_permissions_page_lists_every_right_with_a_use() -> None:
-    recorded = roles(deployment("prewarmed"))  # as tests/campaigns/permissions deploys it
+    recorded = roles(deployment("reading scans"))  # as tests/campaigns/permissions deploys it
     granted = {each for role in recorded.values() for each in role.used_by_code}
     text = DOCUMENT.read_text("utf-8")
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 
-from functions.prewarm.handler import PrewarmSettings
 from infra.deployment import Deployment
 from infra.search_rights import search_bundle
 from infra.shared_knowledge_bases import SharedKnowledgeBases
@@ -101,26 +100,6 @@ def test_zip_contains_redis_only_with_a_cache() -> None:
 
     assert redis_requirements() == []
     assert len(redis_requirements(redis_url=REDIS)) == 1
-
-
-@pytest.fixture
-def prewarmed() -> Assembly:
-    return deployment("prewarmed")
-
-
-def test_prewarm_schedule_invokes_a_function_that_may_search(
-    assembly: Assembly, prewarmed: Assembly
-) -> None:
-    [rule] = prewarmed.all("gateway", "AWS::Events::Rule")
-
-    assert rule.properties["ScheduleExpression"] == "rate(15 minutes)"
-    [target] = rule.properties["Targets"]
-    assert target["Arn"].endswith(":function:stackroom-prewarm")
-    assert prewarmed.function("prewarm")["Timeout"] < 5 * 60
-    own = {each for each in prewarmed.granted("prewarm") if each[0][:4] not in ("logs", "xray")}
-    assert own == {RETRIEVE, *DIRECTLY}
-    assert PrewarmSettings.from_env(prewarmed.variables("prewarm")).retrieve_via == "s3vectors"
-    assert assembly.all("gateway", "AWS::Events::Rule") == []
 
 
 LAWS = {"name": "Laws", "description": "All laws in force", "knowledge_base_id": "ABCDE12345"}

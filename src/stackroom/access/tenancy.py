@@ -193,14 +193,6 @@ class Owned:
 
 
 @dataclass(frozen=True)
-class Nobody:
-    """A user id that no verified user can have, for a search whose result doesn't matter."""
-
-    def filter(self) -> Filter:
-        return Has(USER, "!nobody")
-
-
-@dataclass(frozen=True)
 class Operator:
     """
     An operator who maintains the store and searches across tenants. Never used to answer a person.

@@ -191,7 +191,7 @@ class GuardrailSettings(Settings):
 
 class SearchSettings(Settings):
     """
-    Settings of functions that search for a caller or prewarm searches.
+    Settings of functions that search for a caller.
 
     Model and dimensions are those with which the documents were embedded. Passages that score less
     than the minimum are left out. Without a reranking model, passages are not reranked. Vectors of

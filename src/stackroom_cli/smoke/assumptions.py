@@ -221,15 +221,6 @@ _ALL = (
         step="agreement",
     ),
     Assumption(
-        name="index.query-warms",
-        believed="a query whose filter matches nothing warms an S3 Vectors index for later queries",
-        evidence="S3 guide, s3-vectors-best-practices, read 2026-11, for warm and cold queries;"
-        " what warms an index, and for how long, AWS doesn't say",
-        breaks="prewarm_minutes costs its few cents and saves nothing",
-        do="compare the milliseconds that prewarm logs; deploy without prewarm_minutes",
-        step="agreement",
-    ),
-    Assumption(
         name="gateway.request-size",
         believed="a tool call of the largest size that upload_to_catalog offers passes gateway,"
         " interceptor and function",

@@ -104,7 +104,6 @@ def check_agreement(scene: Scene) -> StepOutcome:
         if _setting(scene, "RETRIEVE_VIA") == "s3vectors"
         else Finding("index.bedrock-text", AssumptionVerdict.NOT_SEEN, seen),
         _vector_finding(by, _similarity(answer["results"]), found[0].similarity),
-        Finding("index.query-warms", AssumptionVerdict.NOT_SEEN, "no step waits for a cold index"),
         _text_finding(found[0]),
     )
     return StepOutcome(f"the tool ({by}) and Retrieve have the same passage first", findings)

@@ -21,7 +21,7 @@ from tests.campaigns.permissions.scenes import MANAGED_SCENES, SCENES
 from tests.infra.assembly import Assembly
 
 # What is deployed, or granted, only where it is asked for.
-_EXTRAS = {"prewarm_minutes": "60", "ocr": "textract"}
+_EXTRAS = {"ocr": "textract"}
 
 
 def main() -> int:

@@ -23,9 +23,8 @@ read its queue. A call needs more than one right where AWS asks for more: a look
 also needs `s3:ListBucket`, or S3 answers 403; a transaction needs the rights of its items; a link
 needs the right of its signer.
 
-`prewarm` is deployed only with the setting `prewarm_minutes`. `opensearch-retrieve`, which
-[a stack of its own](opensearch.md) deploys, is not listed: it may `aoss:APIAccessAll` and
-`bedrock:InvokeModel`.
+`opensearch-retrieve`, which [a stack of its own](opensearch.md) deploys, is not listed:
+it may `aoss:APIAccessAll` and `bedrock:InvokeModel`.
 """
 # Where the page goes on with agents.
 _AGENTS = "# Agents"

@@ -209,14 +209,6 @@ def ask_what_is_not_searched_by_words(person: Person) -> None:
         for tool, arguments in asked:
             call_tool(person.instance.mcp_url, person.token(), tool, arguments)
         ask_in_the_console(person)
-        prewarm(person)
-
-
-def prewarm(person: Person) -> None:
-    """Prewarm as the schedule does; while an index isn't searched by words, through Retrieve."""
-    functions: Any = person.instance.client("lambda")
-    answer = functions.invoke(FunctionName="stackroom-prewarm", Payload=b"{}")
-    assert "FunctionError" not in answer, answer
 
 
 def ask_more_than_is_taken(person: Person) -> None:
@@ -518,7 +510,6 @@ SCENES: tuple[Callable[[Person], None], ...] = (
     lose_a_place_map,
     call_tools,
     call_tools_over_two_knowledge_bases,
-    prewarm,
     look_at_operations,
     use_the_console,
     ask_what_is_not_searched_by_words,
@@ -540,7 +531,6 @@ MANAGED_SCENES: tuple[Callable[[Person], None], ...] = (
     drop,
     lose_a_place_map,
     call_tools,
-    prewarm,
     look_at_operations,
     use_the_console,
     live_where_no_place_is_left,
