@@ -25,16 +25,7 @@ import aws_cdk as cdk
 from infra.contexts import create_app
 from infra.deployment import Deployment
 from infra.opensearch_retrieve import OpenSearchRetrieveStack
-from infra.opensearch_settings import ExistingResources, SearchSettings
-
-_EXISTING = (
-    "collection_arn",
-    "collection_name",
-    "gateway_id",
-    "gateway_role_arn",
-    "tenancy",
-    "collection_endpoint",
-)
+from infra.opensearch_settings import Settings
 
 
 def build_app(outdir: str | None = None, context: Mapping[str, object] | None = None) -> cdk.App:
@@ -44,26 +35,25 @@ def build_app(outdir: str | None = None, context: Mapping[str, object] | None = 
 
     Raises ValueError that names a value that is missing, unknown or wrong.
     """
-    search_names = [each.name for each in fields(SearchSettings)]
-    app = create_app(outdir, context, settings=["project", "bundling", *_EXISTING, *search_names])
+    names = [each.name for each in fields(Settings)]
+    app = create_app(outdir, context, settings=["project", "bundling", *names])
     deployment = Deployment.from_context(app)
-    given = {name: str(app.node.try_get_context(name) or "") for name in _EXISTING}
     OpenSearchRetrieveStack(
         app,
         f"{deployment.project}-opensearch",
         deployment=deployment,
-        existing=ExistingResources(**given, search=_search_settings(app)),
+        settings=_settings(app),
     )
     return app
 
 
-def _search_settings(app: cdk.App) -> SearchSettings:
+def _settings(app: cdk.App) -> Settings:
     values: dict[str, Any] = {}
-    for each in fields(SearchSettings):
+    for each in fields(Settings):
         value = app.node.try_get_context(each.name)
         if value is not None:
             values[each.name] = _parse(each.name, value, type(each.default))
-    return SearchSettings(**values)
+    return Settings(**values)
 
 
 def _parse(name: str, value: Any, kind: type[Any]) -> Any:
