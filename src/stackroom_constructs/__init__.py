@@ -15,7 +15,7 @@ CDK constructs for agents and their knowledge bases, for any app.
 - opensearch_knowledge_base: an index of OpenSearch Serverless, also searched without Retrieve
 - search_options, retrieval_filters: options of searches, and the rights that they need
 - knowledge_base_creation, chunking, parsing, vector_stores: what to create
-- created_knowledge_base, ingestion_on_upload: the created resources, and their ingestion jobs
+- created_knowledge_base: the created resources
 - acknowledgments: accepted findings of cdk-nag
 - argument_checks: validation of arguments
 

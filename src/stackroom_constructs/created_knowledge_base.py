@@ -14,7 +14,6 @@ from stackroom_constructs.acknowledgments import accept_wildcard
 from stackroom_constructs.argument_checks import InvalidArgument
 from stackroom_constructs.bedrock_model import Right
 from stackroom_constructs.chunking import Chunking
-from stackroom_constructs.ingestion_on_upload import IngestionOnUpload
 from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
 from stackroom_constructs.parsing import Parsing
 
@@ -407,15 +406,6 @@ def create_knowledge_base(
         source.node.add_dependency(each)
     for each in (*needed, knowledge_base, source):
         each.apply_removal_policy(creation.removal_policy)
-    if creation.ingest_on_upload:
-        IngestionOnUpload(
-            scope,
-            "OnUpload",
-            creation=creation,
-            knowledge_base_id=knowledge_base.attr_knowledge_base_id,
-            knowledge_base_arn=knowledge_base.attr_knowledge_base_arn,
-            data_source_id=source.attr_data_source_id,
-        )
     if warning := creation.chunks.warning(vector_store_type):
         cdk.Annotations.of(scope).add_warning_v2("stackroom:hierarchical-chunks", warning)
     return CreatedKnowledgeBase(

@@ -10,7 +10,6 @@ from aws_cdk import aws_s3 as s3
 from stackroom_constructs.argument_checks import (
     InvalidArgument,
     check_choice,
-    check_flag,
     check_index_name,
     check_name,
     check_range,
@@ -34,9 +33,8 @@ class KnowledgeBaseCreation:
     source and fail on its name.
 
     A document of an S3 data source is found after an ingestion job (StartIngestionJob, with
-    `.knowledge_base_id` and `.data_source_id`); nothing starts one but `ingest_on_upload`. Bedrock
-    reads .txt,
-    .md, .html, .doc, .docx, .csv, .xls, .xlsx and .pdf of at most 50 MB, and with a file its
+    `.knowledge_base_id` and `.data_source_id`); nothing here starts one. Bedrock reads .txt, .md,
+    .html, .doc, .docx, .csv, .xls, .xlsx and .pdf of at most 50 MB, and with a file its
     `{file}.metadata.json` of at most 10 KB, of which an S3 Vectors index takes 1 KB. There no
     filter may name what Bedrock writes itself, but x-amz-bedrock-kb-data-source-id.
     https://docs.aws.amazon.com/bedrock/latest/userguide/knowledge-base-ds.html
@@ -50,8 +48,6 @@ class KnowledgeBaseCreation:
     data_source_type: Jobs read `S3`; `CUSTOM` takes IngestKnowledgeBaseDocuments, whose caller also
         needs bedrock:StartIngestionJob.
     data_source_name, data_source_description: Description: at most 200 characters.
-    ingest_on_upload: Start jobs when objects change; `S3` only. A bucket from outside the app must
-        already send events to EventBridge.
     most_deleted: MANAGED with `S3` only: jobs that would delete more than this percentage delete
         nothing.
     embedding_model: For chunks and questions; `managed` lets a MANAGED knowledge base choose.
@@ -86,7 +82,6 @@ class KnowledgeBaseCreation:
     data_source_type: Literal["S3", "CUSTOM"] = "S3"
     data_source_name: str = "documents"
     data_source_description: str | None = None
-    ingest_on_upload: bool = False
     most_deleted: int | None = None
     readable_objects: str | None = None
     embedding_model: str = TITAN
@@ -112,10 +107,6 @@ class KnowledgeBaseCreation:
         owner = type(self).__name__
         check_choice(owner, "data_source_type", self.data_source_type, ("S3", "CUSTOM"))
         check_name(owner, "data_source_name", self.data_source_name)
-        check_flag(owner, "ingest_on_upload", self.ingest_on_upload)
-        if self.ingest_on_upload and self.data_source_type != "S3":
-            allowed = "omitted with CUSTOM, whose documents are ingested one by one"
-            raise InvalidArgument(owner, "ingest_on_upload", self.ingest_on_upload, allowed)
         if self.data_source_description is not None:
             check_text(owner, "data_source_description", self.data_source_description, 200)
         if self.most_deleted is not None:

@@ -40,7 +40,6 @@ def make_all(app: cdk.App) -> None:
         BedrockKnowledgeBase(others, name, create=create)
     with_stores(cdk.Stack(app, "made-stores"))
     with_models(cdk.Stack(app, "made-models"))
-    on_upload(cdk.Stack(app, "made-uploads"))
 
 
 def documents(stack: cdk.Stack) -> s3.IBucket:
@@ -119,18 +118,4 @@ def with_models(stack: cdk.Stack) -> None:
             model=CLAUDE,
             attributes=(MetadataAttribute(key="year", type="NUMBER", description="Of issue."),),
         ),
-    )
-
-
-def on_upload(stack: cdk.Stack) -> None:
-    bucket = s3.Bucket(
-        stack,
-        "Documents",
-        enforce_ssl=True,
-        server_access_logs_bucket=s3.Bucket.from_bucket_name(stack, "AccessLogs", "logs"),
-    )
-    BedrockKnowledgeBase(
-        stack,
-        "Handbook",
-        create=KnowledgeBaseCreation(bucket=bucket, prefix="handbook/", ingest_on_upload=True),
     )

@@ -218,10 +218,6 @@ def test_invalid_part_of_a_knowledge_base_is_refused_by_name(wrong: Callable[[],
         ({"dimensions": 1000}, "dimensions 1000 must be one of 256, 512, 1024"),
         ({"prefix": "a*/"}, r"prefix 'a\*/' must be free of"),
         ({"prefix": "${aws:username}/"}, "prefix .* must be free of .* unless readable_objects"),
-        (
-            {"data_source_type": "CUSTOM", "ingest_on_upload": True},
-            "ingest_on_upload True must be omitted with CUSTOM",
-        ),
     ],
 )
 def test_knowledge_base_that_cannot_be_created_is_refused_by_name(

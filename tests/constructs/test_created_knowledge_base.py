@@ -1,11 +1,6 @@
 """Created knowledge bases: their index, data source and role, in every store."""
 
-from datetime import UTC, datetime
 from typing import Any
-
-import pytest
-from botocore.exceptions import ClientError
-from botocore.stub import Stubber
 
 from simulator.tests.world import NON_FILTERABLE
 from tests.infra.assembly import KEPT, Assembly, as_list
@@ -195,59 +190,3 @@ def test_created_templates_break_no_rule_and_name_no_unknown_action(
     created: Assembly,
 ) -> None:
     assert (rule_violations(created), unknown_values(created)) == ([], [])
-
-
-def test_changed_files_below_the_prefix_wait_in_a_queue_for_a_job(
-    created: Assembly,
-) -> None:
-    bucket = created.one("uploads", "AWS::S3::Bucket").properties
-    rule = created.one("uploads", "AWS::Events::Rule").properties
-    queue = created.one("uploads", "AWS::SQS::Queue", "HandbookOnUploadQueue")
-    mapping = created.one("uploads", "AWS::Lambda::EventSourceMapping").properties
-    base = created.one("uploads", "AWS::Bedrock::KnowledgeBase").logical_id
-
-    events = bucket["NotificationConfiguration"]["EventBridgeConfiguration"]
-    assert events == {"EventBridgeEnabled": True}
-    assert rule["EventPattern"]["detail-type"] == ["Object Created", "Object Deleted"]
-    assert rule["EventPattern"]["detail"]["object"] == {"key": [{"prefix": "handbook/"}]}
-    assert [each["Arn"] for each in rule["Targets"]] == [mapping["EventSourceArn"]]
-    assert queue.logical_id in mapping["EventSourceArn"]
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    function = created.one("uploads", "AWS::Lambda::Function", "HandbookOnUpload").properties
-    assert queue.properties["VisibilityTimeout"] > 6 * function["Timeout"]
-    granted = {
-        action: each["Resource"]
-        for policy in created.all("uploads", "AWS::IAM::Policy")
-        for each in policy.properties["PolicyDocument"]["Statement"]
-        for action in as_list(each["Action"])
-    }
-    bedrocks = {each: on for each, on in granted.items() if each.startswith("bedrock:")}
-    assert list(bedrocks) == ["bedrock:StartIngestionJob"]
-    assert str(bedrocks["bedrock:StartIngestionJob"]).endswith(f"knowledge-base/{base}")
-
-
-def test_ingestion_job_that_bedrock_refuses_is_retried(
-    created: Assembly, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    function = created.one("uploads", "AWS::Lambda::Function", "HandbookOnUpload").properties
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("KNOWLEDGE_BASE_ID", "ABCDE12345")
-    monkeypatch.setenv("DATA_SOURCE_ID", "FGHIJ67890")
-    code: dict[str, Any] = {}
-    exec(function["Code"]["ZipFile"], code)
-    event = {"Records": [{"messageId": "1"}, {"messageId": "2"}]}
-    request = {"knowledgeBaseId": "ABCDE12345", "dataSourceId": "FGHIJ67890"}
-    at = datetime(2026, 2, 3, tzinfo=UTC)
-    job = {"ingestionJobId": "JOB0000001", "status": "STARTING", "startedAt": at, "updatedAt": at}
-
-    with Stubber(code["bedrock"]) as bedrock:
-        for refusal in ("ConflictException", "ThrottlingException"):
-            bedrock.add_client_error("start_ingestion_job", refusal, expected_params=request)
-        bedrock.add_response("start_ingestion_job", {"ingestionJob": {**request, **job}}, request)
-        bedrock.add_client_error("start_ingestion_job", "AccessDeniedException")
-        waiting = [code["handler"](event, None) for _ in range(3)]
-        with pytest.raises(ClientError, match="AccessDenied"):
-            code["handler"](event, None)
-
-    again = {"batchItemFailures": [{"itemIdentifier": "1"}, {"itemIdentifier": "2"}]}
-    assert waiting == [again, again, {"batchItemFailures": []}]
