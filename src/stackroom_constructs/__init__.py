@@ -13,7 +13,7 @@ CDK constructs for agents and their knowledge bases, for any app.
 - vector_index_knowledge_base: an index of S3 Vectors, searched without Bedrock's Retrieve
 - pgvector_knowledge_base: tables in PostgreSQL with pgvector
 - opensearch_knowledge_base: an index of OpenSearch Serverless, also searched without Retrieve
-- search_options, retrieval_filters: options of searches, and the rights that they need
+- search_options: options of searches, and the rights that they need
 - knowledge_base_creation, chunking, parsing, vector_stores: what to create
 - created_knowledge_base: the created resources
 - acknowledgments: accepted findings of cdk-nag

@@ -10,103 +10,9 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from stackroom_constructs.argument_checks import (
-    InvalidArgument,
-    check_choice,
-    check_flag,
-    check_range,
-)
-from stackroom_constructs.base_knowledge_base import IKnowledgeBase, RetrievalTool, check_attribute
+from stackroom_constructs.argument_checks import InvalidArgument
+from stackroom_constructs.base_knowledge_base import IKnowledgeBase, RetrievalTool
 from stackroom_constructs.bedrock_knowledge_base import BedrockKnowledgeBase
-from stackroom_constructs.own_store_knowledge_base import TENANCIES
-from stackroom_constructs.retrieval_filters import check_filter, check_types
-from stackroom_constructs.search_options import STORES
-
-# The members of an entry that Stackroom's own tool reads. They are checked during synthesis,
-# because any class may write an entry, and an agent with an invalid one answers no event.
-#
-# The reader applies the same rules (stackroom_stores.entries, and
-# the settings of each store).
-
-_COMMON_MEMBERS = (
-    "knowledgeBaseId",
-    "name",
-    "description",
-    "numberOfResults",
-    "retrievalFilter",
-    "enableAcl",
-    "aclMetadataField",
-    "guardrailId",
-    "guardrailVersion",
-    "vectorStoreType",
-    "overrideSearchType",
-    "minScore",
-    "reranking",
-    "retrievalTool",
-)
-MEMBERS = (
-    *_COMMON_MEMBERS,
-    "implicitFilter",
-    "managedReranking",
-    "embeddingModel",
-    "embeddingDimensions",
-)
-OWN_STORE_MEMBERS = (
-    *_COMMON_MEMBERS,
-    "tenancy",
-    "tenantKey",
-    "embeddingModel",
-    "embeddingDimensions",
-)
-# Further members of the stores that Stackroom searches itself.
-STORE_MEMBERS: Mapping[str, tuple[str, ...]] = {
-    "PGVECTOR": ("host", "port", "database", "user", "schema", "sslRootCert", "isLocal"),
-    "S3_VECTORS_DIRECT": ("indexArn", "textKey", "sourceKey"),
-}
-# For OPENSEARCH_SERVERLESS with a collectionEndpoint; without one, Bedrock's Retrieve searches it.
-COLLECTION_MEMBERS = (
-    "collectionEndpoint",
-    "indexName",
-    "vectorField",
-    "textField",
-    "metadataField",
-    "sourceKey",
-)
-
-
-def check_entry(scope: Construct, entry: Mapping[str, Any]) -> None:
-    """Check an entry of a knowledge base without a tool of its own. Raises InvalidArgument."""
-    owner = f"{scope.node.path}: configuration of {entry['name']!r}"
-    store = entry.get("vectorStoreType", "S3_VECTORS")
-    check_choice(owner, "vectorStoreType", store, (*STORES, *STORE_MEMBERS))
-    members = members_of(entry)
-    if unknown := [member for member in entry if member not in members]:
-        known = ", ".join(members)
-        allowed = f"omitted without a tool of its own, since Stackroom's reads only {known}"
-        raise InvalidArgument(owner, "members", unknown, allowed)
-    if "tenancy" in members:
-        check_choice(owner, "tenancy", entry.get("tenancy"), TENANCIES)
-    is_narrowed = entry.get("enableAcl", False)
-    check_flag(owner, "enableAcl", is_narrowed)
-    check_attribute(owner, "aclMetadataField", entry.get("aclMetadataField", "allowed_groups"))
-    check_range(owner, "numberOfResults", entry.get("numberOfResults", 5), 1, 100)
-    condition = entry.get("retrievalFilter")
-    check_filter(owner, condition, store=store, is_narrowed=is_narrowed)
-    if _is_collection(entry):
-        check_types(owner, condition)
-
-
-def members_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the members that the tool reads in an entry of this store."""
-    own = STORE_MEMBERS.get(entry.get("vectorStoreType", ""))
-    if _is_collection(entry):
-        own = COLLECTION_MEMBERS
-    return MEMBERS if own is None else (*OWN_STORE_MEMBERS, *own)
-
-
-def _is_collection(entry: Mapping[str, Any]) -> bool:
-    return entry.get("vectorStoreType") == "OPENSEARCH_SERVERLESS" and "collectionEndpoint" in entry
-
 
 _KEY = "knowledgeBaseId"
 # The arguments besides scope and id, which are set here.
@@ -194,10 +100,8 @@ def _entry(scope: Construct, knowledge_base: IKnowledgeBase, tool: RetrievalTool
         if not isinstance(value, str) or not value.strip():
             argument = f"{member} of {knowledge_base.name!r}"
             raise InvalidArgument(scope, argument, value, "non-blank text")
-    if tool.is_default:
-        check_entry(scope, entry)
-        return entry
-    return {**entry, "retrievalTool": tool.name}
+    # The agent checks what its own tool reads when it starts (stackroom_stores.entries).
+    return entry if tool.is_default else {**entry, "retrievalTool": tool.name}
 
 
 def _check_ids(scope: Construct, entries: Sequence[Mapping[str, Any]]) -> None:

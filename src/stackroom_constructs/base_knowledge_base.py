@@ -23,7 +23,6 @@ from stackroom_constructs.argument_checks import (
     check_range,
     check_text,
 )
-from stackroom_constructs.retrieval_filters import check_filter
 
 # Attributes that Bedrock or Stackroom's pool sets itself.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/kb-metadata.html
@@ -108,7 +107,7 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
     description: What it contains, for the model.
     number_of_results: Passages per search, 1 to 100.
     retrieval_filter: An attribute filter that always applies, as Bedrock's RetrievalFilter:
-        groups of 2 to 5, nested once.
+        groups of 2 to 5, nested once. An agent checks it when it starts.
     enable_acl, acl_metadata_field: Return documents only to the groups in this attribute;
         without it, to nobody.
 
@@ -133,7 +132,6 @@ class BaseKnowledgeBase(Construct, metaclass=jsii.JSIIAbstractClass):
         check_range(self, "number_of_results", number_of_results, 1, 100)
         check_flag(self, "enable_acl", enable_acl)
         check_attribute(self, "acl_metadata_field", acl_metadata_field)
-        check_filter(self, retrieval_filter, store="", is_narrowed=enable_acl)
         self._name = name
         self._description = description
         self._shared = {

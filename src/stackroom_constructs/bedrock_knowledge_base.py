@@ -12,7 +12,6 @@ from stackroom_constructs.argument_checks import InvalidArgument, check_kind, ch
 from stackroom_constructs.base_knowledge_base import BaseKnowledgeBase
 from stackroom_constructs.created_knowledge_base import CreatedKnowledgeBase, create_knowledge_base
 from stackroom_constructs.knowledge_base_creation import KnowledgeBaseCreation
-from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.search_options import BedrockSearch, ImplicitFilter, Reranking
 
 Store = Literal["S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED"]
@@ -106,7 +105,6 @@ class BedrockKnowledgeBase(BaseKnowledgeBase):
             implicit_filter=implicit_filter,
         )
         self._search.check(self)
-        check_filter(self, retrieval_filter, store=vector_store_type, is_narrowed=enable_acl)
         self._given_id = _checked_id(self, knowledge_base_id, create)
         if create is not None:
             check_kind(self, "create", create, KnowledgeBaseCreation, "a KnowledgeBaseCreation")

@@ -13,7 +13,6 @@ from stackroom_constructs.argument_checks import InvalidArgument, check_text
 from stackroom_constructs.base_knowledge_base import RetrievalTool
 from stackroom_constructs.bedrock_model import Right
 from stackroom_constructs.own_store_knowledge_base import OwnStoreArguments, OwnStoreKnowledgeBase
-from stackroom_constructs.retrieval_filters import check_types
 
 _COLLECTION = re.compile(r"arn:aws[-a-z0-9]*:aoss:[a-z0-9-]+:[0-9]{12}:collection/[a-z0-9]+")
 # https://docs.aws.amazon.com/opensearch-service/latest/ServerlessAPIReference/API_CreateCollection.html
@@ -74,7 +73,6 @@ class OpenSearchKnowledgeBase(OwnStoreKnowledgeBase):
             min_score=min_score,
             **shared,
         )
-        check_types(self, shared.get("retrieval_filter"))
         self._check("collection_arn", collection_arn, _COLLECTION, "an ARN of a collection")
         self._check("collection_name", collection_name, _NAME, "3 to 32 small letters, digits, -")
         self._check("index_name", index_name, _INDEX, "small letters, digits, . _ and -")

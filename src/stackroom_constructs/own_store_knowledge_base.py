@@ -20,7 +20,7 @@ store's own arguments, passes on the others, and returns the rights to search th
             return {**super().export_configuration(), "shelfArn": self._shelf_arn}
 
 Its docstring describes its own arguments; the page of arguments takes the others from here.
-`agent_knowledge_bases.STORE_MEMBERS` lists the members of its entry.
+The agent checks the members of its entry when it starts (stackroom_stores.entries).
 """
 
 from abc import abstractmethod
@@ -39,13 +39,12 @@ from stackroom_constructs.argument_checks import (
 )
 from stackroom_constructs.base_knowledge_base import BaseKnowledgeBase
 from stackroom_constructs.bedrock_model import TITAN, BedrockModel, Right, check_dimensions
-from stackroom_constructs.retrieval_filters import check_filter
 from stackroom_constructs.search_options import GuardrailSettings, Reranking
 
 Tenancy = Literal["shared", "user"]
 SearchType = Literal["HYBRID", "SEMANTIC"]
 
-TENANCIES = ("shared", "user")
+_TENANCIES = ("shared", "user")
 _SEARCH_TYPES = ("HYBRID", "SEMANTIC")
 # The model of questions, which must be the one that embedded the documents.
 EMBEDDING_MODELS = (TITAN,)
@@ -129,8 +128,7 @@ class OwnStoreKnowledgeBase(BaseKnowledgeBase):
             enable_acl=enable_acl,
             acl_metadata_field=acl_metadata_field,
         )
-        check_filter(self, retrieval_filter, store=vector_store_type, is_narrowed=enable_acl)
-        check_choice(self, "tenancy", tenancy, TENANCIES)
+        check_choice(self, "tenancy", tenancy, _TENANCIES)
         _check_tenant_key(self, tenant_key)
         check_choice(self, "embedding_model", embedding_model, EMBEDDING_MODELS)
         check_dimensions(self, "embedding_dimensions", embedding_dimensions, model=embedding_model)

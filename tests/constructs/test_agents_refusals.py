@@ -8,9 +8,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 
-from stackroom_constructs import (
-    RetrievalTool,
-)
+from stackroom_constructs import RetrievalTool
 from tests.constructs.agents import Wiki, a_stack, an_agent, synthesise_with_cdk_nag
 
 
@@ -29,32 +27,6 @@ class Wrong(Wiki):
 
     def export_configuration(self) -> dict[str, Any]:
         return {**super().export_configuration(), **self._members}
-
-
-class Served(Wiki):
-    """A third party's knowledge base that Stackroom's own tool searches."""
-
-    def __init__(self, **members: Any) -> None:
-        super().__init__(tool=RetrievalTool())
-        self._members = members
-
-    def export_configuration(self) -> dict[str, Any]:
-        return {"knowledgeBaseId": "ABCDE12345", **self._members}
-
-
-@pytest.mark.parametrize(
-    ("members", "message"),
-    [
-        ({"url": "https://a"}, r"members \['url'\] must be omitted without a tool of its own"),
-        ({"vectorStoreType": "PINECONE"}, "vectorStoreType 'PINECONE' must be one of S3_VECTORS"),
-        ({"retrievalFilter": {"like": 1}}, "retrieval_filter .* must be made of the operators"),
-    ],
-)
-def test_invalid_configuration_of_a_custom_knowledge_base_is_refused(
-    stack: cdk.Stack, tmp_path: Path, members: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=f"Stack/Agent: configuration of 'The wiki': {message}"):
-        an_agent(stack, tmp_path, knowledge_bases=[Served(**members)])
 
 
 @pytest.mark.parametrize(
