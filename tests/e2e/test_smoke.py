@@ -64,6 +64,7 @@ def test_whole_smoke_run_confirms_assumptions_and_leaves_nothing(
     assert verdicts.pop("page.first") == verdicts.pop("managed.direct-or-job") == "not seen"
     assert verdicts.pop("vectors.denied") == "not seen"  # the account's root runs it here
     assert verdicts.pop("refresh.session") == "not seen"  # its token is minted, not signed in for
+    assert verdicts.pop("cognito.resource-audience") == "not seen"  # a person signs in
     if outcomes["contention"] == "not here":
         assert verdicts.pop("document.during-job") == "not seen"
     assert {name: each for name, each in verdicts.items() if each != "confirmed"} == {}

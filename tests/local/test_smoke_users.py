@@ -1,6 +1,5 @@
-"""The users of a smoke run, in a user pool that requires a second factor and rotates tokens."""
+"""The users of a smoke run, in a user pool that rotates tokens."""
 
-import time
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -10,34 +9,22 @@ import jwt
 import pytest
 
 from stackroom_cli.smoke.gateway_steps import of_rotation
-from stackroom_cli.smoke.scene import AssumptionVerdict, made, one_time_code
+from stackroom_cli.smoke.scene import AssumptionVerdict, StepFailed, made
 from tests.workflow.answering import answered
-
-SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
-SESSION = "of the first factor alone"
 
 
 @dataclass
 class Pool:
-    """Cognito as its API reference has it: no tokens before the second factor is verified."""
+    """Cognito as its API reference has it."""
 
     sessions: list[str]  # of the tokens, in their order; the last is that of all later ones
-    verified: bool = False
+    asks_for: str = ""  # besides the password
 
     def answer(self, operation: Any, asked: dict[str, Any]) -> dict[str, Any]:
         match operation.name:
             case "AdminInitiateAuth":
-                return {"ChallengeName": "MFA_SETUP", "Session": SESSION}
-            case "AssociateSoftwareToken":
-                assert asked["Session"] == SESSION
-                return {"SecretCode": SECRET, "Session": SESSION}
-            case "VerifySoftwareToken":
-                around = (time.time() - 30, time.time())
-                assert asked["UserCode"] in {one_time_code(SECRET, at) for at in around}
-                self.verified = True
-                return {"Status": "SUCCESS", "Session": SESSION}
-            case "AdminRespondToAuthChallenge":
-                assert self.verified
+                if self.asks_for:
+                    return {"ChallengeName": self.asks_for}
                 return {"AuthenticationResult": self._tokens()}
             case "GetTokensFromRefreshToken":
                 return {"AuthenticationResult": self._tokens()}
@@ -62,7 +49,7 @@ def a_site(cognito: Any) -> Any:
         (["s-1", "s-2"], AssumptionVerdict.REFUTED),
     ],
 )
-def test_smoke_user_sets_up_second_factor_and_refreshes(
+def test_smoke_user_signs_in_and_refreshes(
     sessions: list[str], verdict: AssumptionVerdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
@@ -74,11 +61,19 @@ def test_smoke_user_sets_up_second_factor_and_refreshes(
         user = made(a_site(cognito), "smoke-a", "smokers")
         found = of_rotation(a_site(cognito), user)
 
-    assert (user.user_id, pool.verified) == ("u-1", True)
+    assert user.user_id == "u-1"
     assert found.verdict is verdict, found
 
 
-@pytest.mark.parametrize(("at", "code"), [(59, "287082"), (1111111109, "081804")])
-def test_one_time_code_is_that_of_the_specification(at: int, code: str) -> None:
-    # https://datatracker.ietf.org/doc/html/rfc6238#appendix-B, the last six digits
-    assert one_time_code(SECRET, at) == code
+def test_smoke_user_of_a_pool_that_requires_a_second_factor_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    cognito = boto3.client("cognito-idp", region_name="eu-west-1")
+
+    with (
+        answered(Pool(["s-1"], asks_for="MFA_SETUP").answer, cognito),
+        pytest.raises(StepFailed, match="MFA_SETUP, too; deploy without mfa=required"),
+    ):
+        made(a_site(cognito), "smoke-a", "smokers")

@@ -59,7 +59,7 @@ _ALL = (
         " first tool call",
         do="compare the token's `aud` with IDENTITY_AUDIENCES of identity-interceptor, and mend it"
         " in infra/gateway_functions.py",
-        step="resource",
+        step="people",
     ),
     Assumption(
         name="gateway.denial-body",

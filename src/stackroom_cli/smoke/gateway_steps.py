@@ -11,7 +11,6 @@ from stackroom.access.identity import GROUPS_HEADER, SESSION_HEADER, USER_HEADER
 from stackroom.access.interception import Malformed
 from stackroom.aws.error_mapping import code_of, message_of
 from stackroom.tools.tools import TOOLS
-from stackroom_cli.callers import client_of
 from stackroom_cli.sites.site import Site
 from stackroom_cli.smoke.scene import (
     AssumptionVerdict,
@@ -22,16 +21,10 @@ from stackroom_cli.smoke.scene import (
     StepOutcome,
     claims_of,
 )
-from stackroom_cli.smoke.sign_in_pages import SignInPages
 from stackroom_client.calls import SEARCH
-from stackroom_client.errors import GatewayError, NotSignedIn
-from stackroom_client.sign_in import PORT, SignIn
-from stackroom_local.processes import free_ports
-from stackroom_local.state import Instance
 
 _SECONDS = 60.0
 _UNAUTHORIZED = 401
-_RESOURCE = "cognito.resource-audience"
 _ANSWERED = "it was answered: "
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
@@ -40,7 +33,12 @@ _DENIED_BY_FUNCTION = "with an explicit deny in a resource-based policy"
 def people(scene: Scene) -> StepOutcome:
     scene.enter()
     text = f"{scene.owner.user_id} and {scene.other.user_id} are signed in"
-    return StepOutcome(text, (of_rotation(scene.site, scene.owner),))
+    by_a_person = "a person signs in with an MCP client (docs/sign-in.md)"
+    findings = (
+        of_rotation(scene.site, scene.owner),
+        Finding("cognito.resource-audience", AssumptionVerdict.NOT_SEEN, by_a_person),
+    )
+    return StepOutcome(text, findings)
 
 
 def of_rotation(site: Site, user: SmokeUser) -> Finding:
@@ -71,28 +69,6 @@ def tools(scene: Scene) -> StepOutcome:
     missing = ", ".join(sorted(wanted - offered))
     findings = (Finding.of("policy.username-tag", seen, holds=not missing),)
     return StepOutcome(f"{seen}, without {missing}" if missing else seen, findings)
-
-
-def resource(scene: Scene) -> StepOutcome:
-    """Sign in as MCP's specification requires of clients, and call a tool."""
-    site, name = scene.site, scene.names.owner
-    port = free_ports(1) if isinstance(site, Instance) else PORT
-    pages = SignInPages(
-        {"user": name, "username": name, "password": scene.owner.password},
-        callback=f"http://localhost:{port}/callback",
-    )
-    seen = "the sign-in"
-    try:
-        tokens = SignIn(site.issuer, site.client_id).begin(
-            pages.follow, port=port, resource=site.mcp_url
-        )
-        audience = claims_of(tokens.access_token).get("aud")
-        seen = f"a tool, with a token for {audience!r}"
-        list(client_of(site, tokens.access_token).catalogs())
-    except (NotSignedIn, GatewayError) as error:
-        findings = (Finding.of(_RESOURCE, f"{seen}: {error}", holds=False),)
-        raise StepFailed(f"{seen}: {error}", findings if pages.ended else ()) from error
-    return StepOutcome(f"went through: {seen}", (Finding.of(_RESOURCE, seen, holds=True),))
 
 
 def refusals(scene: Scene) -> StepOutcome:

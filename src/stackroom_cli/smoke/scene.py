@@ -1,7 +1,5 @@
 """The state that a run's steps share: the users, what was created, and a way to wait."""
 
-import base64
-import hmac
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -99,7 +97,6 @@ class SmokeUser:
     site: Site
     user_id: str
     token: str
-    password: str = field(default="", repr=False)  # of the user pool; the local issuer asks none
     refresh_token: str | None = None  # None: the local issuer minted the token
 
     @cached_property
@@ -126,47 +123,17 @@ def made(site: Site, name: str, group: str) -> SmokeUser:
         AuthFlow="ADMIN_USER_PASSWORD_AUTH",
         AuthParameters={"USERNAME": name, "PASSWORD": password},
     )
-    tokens = _with_second_factor(site, name, answer)["AuthenticationResult"]
+    if challenge := answer.get("ChallengeName"):
+        raise StepFailed(f"Cognito asks for {challenge}, too; deploy without mfa=required")
+    tokens = answer["AuthenticationResult"]
     claims = claims_of(tokens["AccessToken"])
-    return SmokeUser(site, claims["sub"], tokens["AccessToken"], password, tokens["RefreshToken"])
+    return SmokeUser(site, claims["sub"], tokens["AccessToken"], tokens["RefreshToken"])
 
 
 def claims_of(token: str) -> dict[str, Any]:
     """Return the claims of a token that came from Cognito itself."""
     found: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     return found
-
-
-def _with_second_factor(site: Site, name: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """
-    Return the answer with tokens. A pool that requires a second factor has one set up first.
-
-    https://docs.aws.amazon.com/cognito/latest/developerguide/user-pool-settings-mfa-totp.html
-    """
-    if answer.get("ChallengeName") != "MFA_SETUP":
-        return answer
-    cognito = site.client("cognito-idp")
-    begun = cognito.associate_software_token(Session=answer["Session"])
-    code = one_time_code(begun["SecretCode"], time.time())
-    verified = cognito.verify_software_token(Session=begun["Session"], UserCode=code)
-    answered: dict[str, Any] = cognito.admin_respond_to_auth_challenge(
-        **_pool(site),
-        ClientId=site.client_id,
-        ChallengeName="MFA_SETUP",
-        Session=verified.get("Session", begun["Session"]),
-        ChallengeResponses={"USERNAME": name},
-    )
-    return answered
-
-
-def one_time_code(secret: str, at: float) -> str:
-    """Return the six-digit code of a base32 secret [RFC 6238, over RFC 4226, section 5.3]."""
-    padded = secret + "=" * (-len(secret) % 8)
-    counter = int(at // 30).to_bytes(8, "big")
-    mac = hmac.digest(base64.b32decode(padded, casefold=True), counter, "sha1")
-    first = mac[-1] & 0xF
-    number = int.from_bytes(mac[first : first + 4], "big") & 0x7FFFFFFF
-    return f"{number % 10**6:06}"
 
 
 def user_id_of(site: Site, name: str) -> str | None:

@@ -48,7 +48,6 @@ _PEOPLE, _DROP, _INDEX = "people", "drop", "index"
 STEPS = (
     Step(_PEOPLE, "creates two users in one group and signs them in", gateway_steps.people),
     Step("tools", "lists every tool", gateway_steps.tools, _PEOPLE),
-    Step("resource", "signs in with `resource` and calls a tool", gateway_steps.resource, _PEOPLE),
     Step(
         "refusals",
         "sends a bad token and a batch, and invokes a function directly",
