@@ -1,20 +1,16 @@
-"""The `reconcile` command: run the reconciler here and now, with retries, until it has finished."""
+"""The `reconcile` command: run the reconciler here and now, until it has finished."""
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
-from rich.text import Text
 
-from stackroom.concurrency import random_pauses
-from stackroom.errors import Unavailable
-from stackroom.reconciler.audit_rounds import AuditStage, MemoryBookmark, Reconciliation, Rounds
+from stackroom.reconciler.audit_rounds import AuditStage, MemoryBookmark, Rounds
 from stackroom.reconciler.discrepancies import Discrepancy, Kind, Outcome
-from stackroom.runs.inventory import Bookmark
 from stackroom_cli.json_output import DiscrepancyTold, ReconcileAnswer
 from stackroom_cli.output import Output
 from stackroom_cli.sites.operator_removals import of_function
@@ -28,8 +24,6 @@ from stackroom_local.state import Instance
 # two minutes on AWS.
 _QUIET = timedelta(seconds=10)
 _A_SECOND = 4.0  # requests for documents: whoever looks on waits
-_TRIES = 8  # of one piece, over half a minute
-_pause = random_pauses(first=1, longest=10)
 _SUMS = {
     Outcome.MENDED: "repaired",
     Outcome.ASKED_FOR: "being repaired",
@@ -71,7 +65,7 @@ def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
     """Print and return each discrepancy as it is found."""
     if isinstance(site, AwsSite):
         return _print_all(of_function(site, dry_run=dry_run), out, dry_run=dry_run)
-    bookmark, rounds = MemoryBookmark(), Rounds(kept=MemoryBookmark())
+    services = SiteServices(site)
     columns = (TextColumn("comparing {task.description}"), BarColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         bar = progress.add_task("", total=len(AuditStage))
@@ -79,8 +73,16 @@ def compared(site: Site, out: Console, *, dry_run: bool) -> list[Discrepancy]:
         def show(stage: AuditStage) -> None:
             progress.update(bar, description=stage, completed=list(AuditStage).index(stage))
 
-        reconciliation = _reconciliation(site, bookmark, rounds, dry_run=dry_run, on_step=show)
-        return _print_all(_to_the_end(reconciliation, bookmark, out), out, dry_run=dry_run)
+        reconciliation = services.use_cases.reconciliation(
+            inspections=services.inspection_requests,
+            bookmark=MemoryBookmark(),
+            rounds=Rounds(kept=MemoryBookmark()),
+            dry_run=dry_run,
+            quiet=_QUIET,
+            a_second=_A_SECOND,
+            on_step=show,
+        )
+        return _print_all(reconciliation.resume(), out, dry_run=dry_run)
 
 
 def _print_all(
@@ -91,44 +93,6 @@ def _print_all(
         out.print(_line(each, dry_run=dry_run))
         found.append(each)
     return found
-
-
-def _to_the_end(
-    reconciliation: Reconciliation, bookmark: Bookmark, out: Console
-) -> Iterator[Discrepancy]:
-    """Yield all discrepancies; a part that a service's failure interrupted is compared again."""
-    failures, at = 0, bookmark.read()
-    while True:
-        try:
-            yield from reconciliation.resume()
-        except Unavailable as error:
-            failures, at = (failures + 1 if bookmark.read() == at else 1), bookmark.read()
-            if failures == _TRIES:
-                raise
-            out.print(Text(f"{error}; retrying"), style="dim")
-            _pause(failures)
-        else:
-            return
-
-
-def _reconciliation(
-    site: Site,
-    bookmark: Bookmark,
-    rounds: Rounds,
-    *,
-    dry_run: bool,
-    on_step: Callable[[AuditStage], None],
-) -> Reconciliation:
-    services = SiteServices(site)
-    return services.use_cases.reconciliation(
-        inspections=services.inspection_requests,
-        bookmark=bookmark,
-        rounds=rounds,
-        dry_run=dry_run,
-        quiet=_QUIET,
-        a_second=_A_SECOND,
-        on_step=on_step,
-    )
 
 
 def _line(each: Discrepancy, *, dry_run: bool) -> str:

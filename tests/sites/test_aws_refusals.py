@@ -21,15 +21,6 @@ def of_service(code: str, message: str = "no", operation: str = "GetThing") -> C
 
 REFUSALS = {
     "right": (of_service("AccessDeniedException", DENIAL), "don't allow dynamodb:Query; use an"),
-    "one of two rights": (
-        of_service(
-            "AccessDeniedException",
-            DENIAL.replace("dynamodb:Query", "bedrock:StartIngestionJob"),
-            "DeleteKnowledgeBaseDocuments",
-        ),
-        "don't allow bedrock:StartIngestionJob (DeleteKnowledgeBaseDocuments needs"
-        " bedrock:DeleteKnowledgeBaseDocuments and bedrock:StartIngestionJob: https://docs.aws",
-    ),
     "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
     "elsewhere": (of_service("ResourceNotFoundException"), "in another region, or it was deleted"),
     "none": (NoCredentialsError(), "needs an operator's AWS credentials"),

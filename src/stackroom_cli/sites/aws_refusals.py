@@ -6,7 +6,7 @@ reference: ErrorResponses].
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -36,26 +36,6 @@ _UNKNOWN = {
 }
 # Errors for a bucket, table or function that is in another region, or doesn't exist.
 _ABSENT = {"NoSuchBucket", "ResourceNotFoundException", "PermanentRedirect", "404"}
-# All rights of operations that need more than one: a denial names one right.
-_DIRECT = "https://docs.aws.amazon.com/bedrock/latest/userguide/kb-direct-ingestion-prereq.html"
-_NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "IngestKnowledgeBaseDocuments": (
-        ("bedrock:IngestKnowledgeBaseDocuments", "bedrock:StartIngestionJob"),
-        _DIRECT,
-    ),
-    "DeleteKnowledgeBaseDocuments": (
-        ("bedrock:DeleteKnowledgeBaseDocuments", "bedrock:StartIngestionJob"),
-        _DIRECT,
-    ),
-    "QueryVectors": (
-        ("s3vectors:QueryVectors", "s3vectors:GetVectors"),
-        "https://docs.aws.amazon.com/AmazonS3/latest/API/API_S3VectorBuckets_QueryVectors.html",
-    ),
-    "HeadBucket": (
-        ("s3:ListBucket",),
-        "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html",
-    ),
-}
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
 
 _GET = "get credentials as for the AWS CLI (aws configure sso, AWS_PROFILE), and try again"
@@ -82,11 +62,9 @@ def _of_service(error: ClientError) -> str | None:
     if code in _DENIED:
         found = _ACTION.search(message_of(error))
         action = found["action"] if found else operation
-        needed, source = _NEEDED.get(operation, ((action,), ""))
-        all_of_it = f" ({operation} needs {' and '.join(needed)}: {source})" if source else ""
         return (
-            f"your AWS credentials don't allow {action}{all_of_it}; use an operator's"
-            " (AWS_PROFILE), or have this right added to yours"
+            f"your AWS credentials don't allow {action}; use an operator's (AWS_PROFILE), or have"
+            " this right added to yours"
         )
     if code in _ABSENT:
         return (
