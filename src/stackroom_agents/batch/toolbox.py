@@ -9,11 +9,10 @@ its tests (test_*.py) are ignored.
 
 import importlib
 import io
-import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
@@ -26,54 +25,12 @@ from stackroom_agents.agent_errors import AgentMisconfigured
 from stackroom_agents.batch.agent_events import Objects
 from stackroom_agents.batch.definition_settings import ToolAsset, ToolModule
 
-# A zip of tools, unpacked where nothing of it lies outside its folder.
-
-_MAX_UNPACKED = 256 * 1024**2  # of what comes out; a function's /tmp holds 512 MB by default
-_UNIX = 3  # of `create_system` [APPNOTE.TXT 4.4.2], whose file modes stand in `external_attr`
-
-
-def unpack(body: bytes, folder: Path, *, where: str) -> None:
-    """
-    Unpack a zip. Raises AgentMisconfigured, before writing anything, if a name leads out of the
-    folder.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            members = archive.infolist()
-            for each in members:
-                _check(each, where)
-            if sum(each.file_size for each in members) > _MAX_UNPACKED:
-                raise AgentMisconfigured(where, f"it unpacks to more than {_MAX_UNPACKED:,} bytes")
-            archive.extractall(folder)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        # Encrypted is a RuntimeError, compressed in an unknown way NotImplementedError.
-        raise AgentMisconfigured(where, f"it is not a readable zip file ({error})") from None
-
-
-def _check(member: zipfile.ZipInfo, where: str) -> None:
-    path = PurePosixPath(member.filename.replace("\\", "/"))
-    is_outside = path.is_absolute() or ".." in path.parts or ":" in member.filename[:2]
-    is_link = member.create_system == _UNIX and stat.S_ISLNK(member.external_attr >> 16)
-    if is_outside or is_link:
-        kind = "is a link" if is_link else "lies outside the zip's folder"
-        raise AgentMisconfigured(where, f"{member.filename[:200]!r} in it {kind}")
-
-
 # A function's /tmp holds 512 MB by default, and what is read of an asset its memory once more.
 MAX_BYTES = 64 * 1024**2
 
-Folders = Callable[[], Path]
-
-
-def new_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="agent-tools-"))
-
 
 def load_tools(
-    configured: Iterable[ToolAsset | ToolModule],
-    objects: Objects,
-    *,
-    folders: Folders = new_folder,
+    configured: Iterable[ToolAsset | ToolModule], objects: Objects
 ) -> tuple[AgentTool, ...]:
     """
     Return every tool, in order.
@@ -83,7 +40,7 @@ def load_tools(
     """
     found: dict[str, tuple[AgentTool, str]] = {}
     for each in configured:
-        where, tools = _loaded(each, objects, folders)
+        where, tools = _loaded(each, objects)
         for tool in tools:
             if tool.tool_name in found:
                 of = f"{found[tool.tool_name][1]} and {where}"
@@ -92,15 +49,13 @@ def load_tools(
     return tuple(tool for tool, _ in found.values())
 
 
-def _loaded(
-    configured: ToolAsset | ToolModule, objects: Objects, folders: Folders
-) -> tuple[str, list[AgentTool]]:
+def _loaded(configured: ToolAsset | ToolModule, objects: Objects) -> tuple[str, list[AgentTool]]:
     if isinstance(configured, ToolModule):
         where = f"module {configured.module!r}"
         modules = [_imported(configured.module, where)]
     else:
         where = f"asset {configured.key!r}"
-        modules = _unpacked(configured, where, objects, folders())
+        modules = _unpacked(configured, where, objects)
     # A file may import a tool of another's: it is one tool.
     distinct = {id(tool): tool for module in modules for tool in _tools_in(module, where)}
     if not distinct:
@@ -108,13 +63,19 @@ def _loaded(
     return where, list(distinct.values())
 
 
-def _unpacked(asset: ToolAsset, where: str, objects: Objects, folder: Path) -> list[ModuleType]:
+def _unpacked(asset: ToolAsset, where: str, objects: Objects) -> list[ModuleType]:
+    folder = Path(tempfile.mkdtemp(prefix="agent-tools-"))
     try:
         body = objects.read(asset.bucketName, asset.key, limit=MAX_BYTES)
     except ObjectRefused as error:
         raise AgentMisconfigured(where, error.reason) from error
     if asset.isZipArchive:
-        unpack(body, folder, where=where)
+        try:
+            with zipfile.ZipFile(io.BytesIO(body)) as archive:
+                archive.extractall(folder)  # as files, and none outside the folder
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            # Encrypted is a RuntimeError, compressed in an unknown way NotImplementedError.
+            raise AgentMisconfigured(where, f"it is not a readable zip file ({error})") from None
     else:
         # An asset's key is a hash. So is the module's name, which nothing else has.
         (folder / f"{PurePosixPath(asset.key).stem}.py").write_bytes(body)
