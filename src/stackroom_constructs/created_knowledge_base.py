@@ -158,23 +158,16 @@ def _connector_source(scope: Construct, creation: KnowledgeBaseCreation) -> _Sou
         }
         if creation.prefix:
             parameters["filterConfiguration"] = {"inclusionPrefixes": [creation.prefix]}
-        protection = _protection(creation.most_deleted)
+        # Explicit, since AWS documents no default.
+        protection = bedrock.CfnDataSource.DeletionProtectionConfigurationProperty(
+            deletion_protection_status="DISABLED"
+        )
     connector = bedrock.CfnDataSource.ManagedKnowledgeBaseConnectorConfigurationProperty(
         connector_parameters=parameters, deletion_protection_configuration=protection
     )
     return _Source(
         type="MANAGED_KNOWLEDGE_BASE_CONNECTOR",
         managed_knowledge_base_connector_configuration=connector,
-    )
-
-
-def _protection(
-    most_deleted: int | None,
-) -> bedrock.CfnDataSource.DeletionProtectionConfigurationProperty:
-    """Return the protection explicitly, since AWS documents no default."""
-    return bedrock.CfnDataSource.DeletionProtectionConfigurationProperty(
-        deletion_protection_status="DISABLED" if most_deleted is None else "ENABLED",
-        deletion_protection_threshold=most_deleted,
     )
 
 
@@ -432,11 +425,6 @@ def _check_store(scope: Construct, creation: KnowledgeBaseCreation, store_type: 
     if creation.model is None and store_type != "MANAGED":
         allowed = "the id of a model, since only a MANAGED knowledge base chooses one"
         raise InvalidArgument(scope, "create.embedding_model", creation.embedding_model, allowed)
-    if creation.most_deleted is not None and (
-        store_type != "MANAGED" or creation.data_source_type != "S3"
-    ):
-        allowed = "omitted, except for a MANAGED knowledge base with the data source type 'S3'"
-        raise InvalidArgument(scope, "create.most_deleted", creation.most_deleted, allowed)
     if creation.model is None and not creation.chunks.is_default:
         # Users report that it is refused, though the guide says that it is configurable.
         allowed = "default, or fixed with 300 tokens and 20 %, if the service's model embeds"

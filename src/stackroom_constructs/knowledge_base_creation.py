@@ -12,7 +12,6 @@ from stackroom_constructs.argument_checks import (
     check_choice,
     check_index_name,
     check_name,
-    check_range,
     check_text,
 )
 from stackroom_constructs.bedrock_model import TITAN, BedrockModel, check_dimensions
@@ -48,8 +47,6 @@ class KnowledgeBaseCreation:
     data_source_type: Jobs read `S3`; `CUSTOM` takes IngestKnowledgeBaseDocuments, whose caller also
         needs bedrock:StartIngestionJob.
     data_source_name, data_source_description: Description: at most 200 characters.
-    most_deleted: MANAGED with `S3` only: jobs that would delete more than this percentage delete
-        nothing.
     embedding_model: For chunks and questions; `managed` lets a MANAGED knowledge base choose.
     dimensions: 1 to 4,096; Titan V2: 256, 512, 1,024.
     chunking: `hierarchical` finds small chunks and returns their parents, `semantic` cuts where the
@@ -70,7 +67,6 @@ class KnowledgeBaseCreation:
         digits, `.`, `-`.
     removal_policy: Of everything made.
 
-    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent_DeletionProtectionConfiguration.html
     https://docs.aws.amazon.com/general/latest/gr/bedrock.html
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-vectors-data-encryption.html
 
@@ -82,7 +78,6 @@ class KnowledgeBaseCreation:
     data_source_type: Literal["S3", "CUSTOM"] = "S3"
     data_source_name: str = "documents"
     data_source_description: str | None = None
-    most_deleted: int | None = None
     readable_objects: str | None = None
     embedding_model: str = TITAN
     dimensions: int = 1024
@@ -109,8 +104,6 @@ class KnowledgeBaseCreation:
         check_name(owner, "data_source_name", self.data_source_name)
         if self.data_source_description is not None:
             check_text(owner, "data_source_description", self.data_source_description, 200)
-        if self.most_deleted is not None:
-            check_range(owner, "most_deleted", self.most_deleted, 0, 100)
         if self.prefix:
             check_text(owner, "prefix", self.prefix, _MAX_PREFIX)
             self._check_prefix(owner)
