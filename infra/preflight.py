@@ -8,7 +8,6 @@ response, become warnings. The exit code is 1 if a check failed.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -34,11 +33,8 @@ from infra.synthesised import Account, PlannedDeployment, plan_deployment
 _RESPONSE_SECONDS, _CHECK_SECONDS = 4, 15.0
 SERVICES = (
     *("bedrock", "bedrock-agent", "bedrock-agentcore-control", "bedrock-runtime"),
-    *("iam", "lambda", "s3vectors", "service-quotas", "sts", "textract"),
+    *("lambda", "s3vectors", "service-quotas", "sts", "textract"),
 )
-# CloudFormation's CreatePolicy calls the gateway; without the right it ends in CREATE_FAILED.
-# https://github.com/awslabs/fullstack-solution-template-for-agentcore/pull/133
-_POLICY_RIGHT = "bedrock-agentcore:InvokeGateway"
 # The quota of concurrent executions, adjustable; new accounts start with few of them.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 _CONCURRENCY = "L-B99A9384"
@@ -77,27 +73,6 @@ def settings(context: Mapping[str, str]) -> tuple[Result, PlannedDeployment | No
     return passed(f"project {found.project!r}, {len(found.stacks)} stacks"), found
 
 
-def deploying_role(iam: Any, planned: PlannedDeployment, account: Account) -> Result:
-    """
-    Check a rare right of the role that CloudFormation deploys with, which some accounts narrow.
-    """
-    role = account.fill(planned.execution_role)
-    gateways = account.arn("bedrock-agentcore", f"gateway/{planned.project}-*")
-    [result] = iam.simulate_principal_policy(
-        PolicySourceArn=role, ActionNames=[_POLICY_RIGHT], ResourceArns=[gateways]
-    )["EvaluationResults"]
-    name = role.rpartition("/")[2]
-    if result["EvalDecision"] == "allowed":
-        return passed(f"{name} may {_POLICY_RIGHT}")
-    allow = {"Effect": "Allow", "Action": _POLICY_RIGHT, "Resource": gateways}
-    policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
-    return failed(
-        f"{name} may not {_POLICY_RIGHT}, so the gateway's policies would fail",
-        f"aws iam put-role-policy --role-name {name} --policy-name {planned.project}-gateway"
-        f" --policy-document '{policy}'",
-    )
-
-
 def concurrency(functions: Any, planned: PlannedDeployment, where: str) -> Result:
     """Check that questions find free concurrency beside queues and streams."""
     free = functions.get_account_settings()["AccountLimit"]["UnreservedConcurrentExecutions"]
@@ -118,15 +93,13 @@ def concurrency(functions: Any, planned: PlannedDeployment, where: str) -> Resul
     )
 
 
-def checks(client: Client, planned: PlannedDeployment, account: Account) -> list[tuple[str, Check]]:
+def checks(client: Client, planned: PlannedDeployment, where: str) -> list[tuple[str, Check]]:
     """Return all checks by name; none needs another's result."""
-    where = account.region
     return [
         ("region", partial(region, client, where)),
         *((each.id, partial(model, client, each, where)) for each in planned.models),
         ("Service Quotas", partial(quotas, client, planned.models, where)),
         ("Lambda concurrency", partial(concurrency, client("lambda"), planned, where)),
-        ("deploying role", partial(deploying_role, client("iam"), planned, account)),
         *([("OCR", partial(ocr, client, where))] if planned.ocr else []),
     ]
 
@@ -184,7 +157,7 @@ def preflight(
     print_result("settings", result)
     if planned is None:
         return 1
-    return sum(print_result(*each) for each in run_checks(checks(client, planned, account)))
+    return sum(print_result(*each) for each in run_checks(checks(client, planned, account.region)))
 
 
 def clients(session: Any) -> Client:

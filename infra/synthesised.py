@@ -1,4 +1,4 @@
-"""The synthesised templates of a deployment, with its names resolved for an account and region."""
+"""The synthesised templates of a deployment."""
 
 import io
 import json
@@ -14,16 +14,6 @@ from typing import Any
 class Account:
     id: str
     region: str
-
-    def arn(self, service: str, resource: str) -> str:
-        return f"arn:aws:{service}:{self.region}:{self.id}:{resource}"
-
-    def fill(self, pattern: str) -> str:
-        """Return a text of the assembly's manifest with its placeholders filled."""
-        values = {"Partition": "aws", "AccountId": self.id, "Region": self.region}
-        for name, value in values.items():
-            pattern = pattern.replace(f"${{AWS::{name}}}", value)
-        return pattern
 
 
 @dataclass(frozen=True)
@@ -41,7 +31,6 @@ class PlannedDeployment:
     project: str
     models: tuple[Model, ...]
     stacks: Mapping[str, Mapping[str, Any]]  # templates by stack
-    execution_role: str  # of CloudFormation, an ARN with `${AWS::AccountId}` and the like
 
     @property
     def ocr(self) -> bool:
@@ -91,7 +80,6 @@ def read_assembly(folder: Path, *, project: str, models: tuple[Model, ...]) -> P
         for name, each in artifacts.items()
         if each["type"] == "aws:cloudformation:stack"
     }
-    [role] = {each["cloudFormationExecutionRoleArn"] for each in stacks.values()}
     return PlannedDeployment(
         project=project,
         models=models,
@@ -99,5 +87,4 @@ def read_assembly(folder: Path, *, project: str, models: tuple[Model, ...]) -> P
             name: json.loads((folder / each["templateFile"]).read_text("utf-8"))
             for name, each in stacks.items()
         },
-        execution_role=role,
     )

@@ -26,7 +26,6 @@ from tests.workflow.answering import answered
 
 ROOT = Path(__file__).parents[2]
 HERE = Account(id="123456789012", region="eu-central-1")
-ROLE = f"cdk-hnb659fds-cfn-exec-role-{HERE.id}-{HERE.region}"
 AWS = "aws --region eu-central-1"
 ASK, RAISE = (
     f"{AWS} bedrock-runtime",
@@ -57,11 +56,6 @@ def per_minute(value: float) -> dict[str, Any]:
     return {"ListServiceQuotas": {"Quotas": [{**named, "Adjustable": True, "Value": value}]}}
 
 
-def decided(decision: str) -> dict[str, Any]:
-    action = {"EvalActionName": "bedrock-agentcore:InvokeGateway", "EvalDecision": decision}
-    return {"SimulatePrincipalPolicy": {"EvaluationResults": [action]}}
-
-
 def concurrency(functions: int) -> dict[str, Any]:
     limit = {"UnreservedConcurrentExecutions": functions}
     return {"GetAccountSettings": {"AccountLimit": limit}}
@@ -72,7 +66,6 @@ WELL: dict[str, Any] = {
     **available(),
     **per_minute(10.0),
     "Converse": {"stopReason": "end_turn"},
-    **decided("allowed"),
     "GetFoundationModel": {"modelDetails": {"modelName": "Nova 2 Lite"}},
     "GetInferenceProfile": {"status": "ACTIVE"},
     "ListInferenceProfiles": denied("bedrock:ListInferenceProfiles"),  # somebody answers
@@ -96,7 +89,7 @@ class World:
         return dict(response)
 
     def run_checks(self) -> dict[str, Result]:
-        return dict(preflight.run_checks(preflight.checks(self.client, self.planned, HERE)))
+        return dict(preflight.run_checks(preflight.checks(self.client, self.planned, HERE.region)))
 
 
 @pytest.fixture
@@ -111,7 +104,6 @@ def world(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
             "bedrock",
             "bedrock-agentcore-control",
             "bedrock-runtime",
-            "iam",
             "service-quotas",
         )
         with answered(made.answer, client("lambda"), *map(client, unknown)):
@@ -133,12 +125,6 @@ def test_account_without_problems_passes(world: World) -> None:
         (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
         ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
         ("Lambda concurrency", concurrency(10), "warn", f"{RAISE} lambda --quota-code L-B99A9384"),
-        (
-            "deploying role",
-            decided("implicitDeny"),
-            "bad",
-            f"aws iam put-role-policy --role-name {ROLE}",
-        ),
     ],
 )
 def test_problem_is_reported_with_a_command_to_type(
