@@ -210,9 +210,6 @@ def _check_pattern(owner: Construct, argument: str, value: Any, pattern: re.Patt
 
 # The stores that Bedrock's Retrieve searches.
 STORES = ("S3_VECTORS", "OPENSEARCH_SERVERLESS", "RDS", "MANAGED")
-# Hybrid search needs a filterable text field, and MANAGED chooses by itself.
-# https://docs.aws.amazon.com/bedrock/latest/userguide/kb-test-config.html
-_HYBRID_STORES = ("OPENSEARCH_SERVERLESS", "RDS")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,11 +227,14 @@ class BedrockSearch:
     managed_reranking: str | None = None
 
     def check(self, owner: Construct) -> None:
-        """Raise InvalidArgument for invalid options."""
+        """
+        Raise InvalidArgument for invalid options. Which of them the store takes, the agent checks.
+        """
         check_choice(owner, "vector_store_type", self.store, STORES)
         check_flag(owner, "generation", self.generation)
         self._guardrail.check(owner)
-        self._check_search_type(owner)
+        if self.search_type is not None:
+            check_choice(owner, "override_search_type", self.search_type, ("HYBRID", "SEMANTIC"))
         if self.min_score is not None:
             check_fraction(owner, "min_score", self.min_score)
         if self.reranking is not None:
@@ -243,10 +243,7 @@ class BedrockSearch:
             allowed = "an ImplicitFilter"
             check_kind(owner, "implicit_filter", self.implicit_filter, ImplicitFilter, allowed)
         if self.managed_reranking is not None:
-            self._check_managed_reranking(owner)
-        if self.implicit_filter is not None and self.store == "MANAGED":
-            allowed = "omitted with MANAGED, which derives no filters from questions"
-            raise InvalidArgument(owner, "implicit_filter", self.implicit_filter, allowed)
+            check_choice(owner, "managed_reranking", self.managed_reranking, ("MANAGED", "NONE"))
 
     def check_embedding(self, owner: Construct, *, is_own: bool) -> None:
         """
@@ -305,24 +302,3 @@ class BedrockSearch:
     @property
     def _guardrail(self) -> GuardrailSettings:
         return GuardrailSettings(id=self.guardrail_id, version=self.guardrail_version)
-
-    def _check_managed_reranking(self, owner: Construct) -> None:
-        chosen = self.managed_reranking
-        check_choice(owner, "managed_reranking", chosen, ("MANAGED", "NONE"))
-        if self.store != "MANAGED":
-            allowed = f"omitted with {self.store}, which has no reranking model of its own"
-            raise InvalidArgument(owner, "managed_reranking", chosen, allowed)
-        if self.reranking is not None:
-            allowed = "omitted with reranking: only one of the two reranks"
-            raise InvalidArgument(owner, "managed_reranking", chosen, allowed)
-
-    def _check_search_type(self, owner: Construct) -> None:
-        if self.search_type is None:
-            return
-        check_choice(owner, "override_search_type", self.search_type, ("HYBRID", "SEMANTIC"))
-        if self.store == "MANAGED":
-            allowed = "omitted with MANAGED, which chooses by itself"
-            raise InvalidArgument(owner, "override_search_type", self.search_type, allowed)
-        if self.search_type == "HYBRID" and self.store not in _HYBRID_STORES:
-            allowed = f"SEMANTIC with {self.store}; HYBRID is for {' and '.join(_HYBRID_STORES)}"
-            raise InvalidArgument(owner, "override_search_type", self.search_type, allowed)

@@ -212,7 +212,6 @@ OF_BEDROCK: list[tuple[str, str, Any]] = [
     ("guardrail_id", "guardrailId", "Not One"),
     ("guardrail_version", "guardrailVersion", "latest"),
     ("vector_store_type", "vectorStoreType", "PINECONE"),
-    ("override_search_type", "overrideSearchType", "HYBRID"),
     ("min_score", "minScore", 1.5),
 ]
 
