@@ -5,6 +5,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from stackroom.aws.s3.document_bucket import S3DocumentBucket, S3Files
@@ -154,6 +155,32 @@ def test_missing_read_rights_are_not_blamed_on_an_object(
 
 
 @pytest.mark.parametrize(
+    ("code", "error"), [("ExpiredToken", ServiceRefused), ("InvalidArgument", ClientError)]
+)
+def test_expired_credentials_and_other_errors_are_not_blamed_on_the_object(
+    stubbed: S3DocumentBucket, stubber: Stubber, code: str, error: type[Exception]
+) -> None:
+    refuse(stubber, "head_object", "400", status=400)
+    refuse(stubber, "get_object", code, status=400)
+
+    with pytest.raises(error, match=code):
+        stubbed.head(SECRET)
+
+
+def test_object_gone_after_refused_head_is_absent_and_replaced_one_retried(
+    stubbed: S3DocumentBucket, stubber: Stubber
+) -> None:
+    for listed in ({}, LISTED):
+        refuse(stubber, "head_object", "403")
+        stubber.add_response("get_object", {"Body": BytesIO(b"t")})
+        stubber.add_response("list_objects_v2", listed)
+
+    assert stubbed.head(SECRET) is None
+    with pytest.raises(StoreUnavailable):
+        stubbed.head(SECRET)
+
+
+@pytest.mark.parametrize(
     ("head", "is_told"),
     [
         ({"StorageClass": "DEEP_ARCHIVE", "Restore": 'ongoing-request="true"'}, True),
@@ -228,3 +255,18 @@ def test_a_file_is_read_whole_or_not_at_all(s3: Any) -> None:
     assert fitting == File(version=version, body=b"12345")
     assert too_large == File(version=version, body=None)
     assert missing is None
+
+
+@pytest.mark.parametrize("made", [S3Files, S3DocumentBucket])
+def test_version_is_that_of_exactly_this_key_while_it_is_there(made: Any, s3: Any) -> None:
+    read = made(client=s3, bucket=BUCKET).version_of
+    key = "a/b/ü+ 1.txt"
+    s3.put_object(Bucket=BUCKET, Key=f"{key}.md", Body=b"another, whose name begins so")
+
+    before = read(key)
+    put = s3.put_object(Bucket=BUCKET, Key=key, Body=b"1")
+    present = read(key)
+    s3.delete_object(Bucket=BUCKET, Key=key)
+
+    assert present == (put["ETag"].strip('"'), put["VersionId"])
+    assert (before, read(key)) == (None, None)

@@ -118,6 +118,21 @@ def test_a_data_source_is_read_and_cut_as_the_deployment_says(
     stubber.assert_no_pending_responses()
 
 
+def test_data_source_covers_catalogs_prefix_or_is_custom_for_direct_calls(
+    client: Any, stubber: Stubber
+) -> None:
+    """The connector below is of a managed knowledge base; another in the pool has none."""
+    mixed = BedrockDataSources(
+        client=client, bucket="docs", managed={"ANOTHER"}, bucket_owner="123456789012"
+    )
+    stubber.add_response("create_data_source", a_source("CREATING"), CREATION)
+    of_calls = {**CREATION, "dataSourceConfiguration": {"type": "CUSTOM"}}
+    stubber.add_response("create_data_source", a_source(kind="CUSTOM"), of_calls)
+
+    assert create(mixed) == of_type(DataSourceType.S3)
+    assert create(mixed, DataSourceType.CUSTOM) == of_type(DataSourceType.CUSTOM)
+
+
 def test_data_sources_are_found_by_name_on_any_page_unless_being_deleted(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
@@ -163,6 +178,16 @@ def test_managed_data_source_is_a_connector_without_deletion_protection(
     assert create(managed) == of_type(DataSourceType.S3)
 
 
+def test_failed_managed_deletion_is_repeated_without_retaining_vectors(
+    managed: BedrockDataSources, stubber: Stubber
+) -> None:
+    stubber.add_response("get_data_source", a_source("DELETE_UNSUCCESSFUL"))
+    stubber.add_response("delete_data_source", {**BOTH_IDS, "status": "DELETING"}, BOTH_IDS)
+
+    assert not managed.remove(KB, "DS12345678")
+    stubber.assert_no_pending_responses()
+
+
 def test_data_source_whose_creation_response_was_lost_is_adopted_by_name(
     data_sources: BedrockDataSources, stubber: Stubber
 ) -> None:
@@ -178,6 +203,17 @@ def test_data_source_whose_creation_response_was_lost_is_adopted_by_name(
     stubber.add_response("list_data_sources", {"dataSourceSummaries": []})
     with pytest.raises(KnowledgeBaseThrottled):
         create(data_sources)
+
+
+def test_only_an_available_data_source_can_be_used(
+    data_sources: BedrockDataSources, stubber: Stubber
+) -> None:
+    for status in ("AVAILABLE", "CREATING", "UPDATING"):
+        stubber.add_response("get_data_source", a_source(status))
+
+    told = [data_sources.is_available(KB, "DS12345678") for _ in range(3)]
+
+    assert told == [True, False, False]
 
 
 def test_deletion_blocked_by_running_work_is_retried_but_not_bad_ids(

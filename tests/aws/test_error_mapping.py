@@ -13,8 +13,9 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
+from stackroom.aws.error_mapping import THROTTLES, knowledge_base_errors, store_errors
 from stackroom.errors import (
+    KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
     ServiceRefused,
     StackroomError,
@@ -42,6 +43,13 @@ def raised(translation: AbstractContextManager[None], error: Exception) -> Stack
         raise error
     assert caught.value.__cause__ is error
     return caught.value
+
+
+def test_throttles_pass() -> None:
+    for code in THROTTLES:
+        assert type(raised(store_errors(), answered(code, 400))) is StoreUnavailable
+        told = raised(knowledge_base_errors(), answered(code, 429))
+        assert type(told) is KnowledgeBaseThrottled
 
 
 def test_failures_of_the_service_and_calls_that_were_not_answered_pass() -> None:

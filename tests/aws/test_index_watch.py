@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.aws.s3vectors.index_creation import S3VectorsIndexes
 from stackroom.aws.s3vectors.s3vectors_adapter import IndexWatch
 from stackroom.model.passages import Search
+from stackroom.search.index_setup import Readiness
 from tests.fakes.clock import FakeSeconds
 from tests.fakes.search_index import INDEX, SEARCHABLE, an_index
 
@@ -84,3 +86,23 @@ def test_index_not_ready_or_not_described_is_checked_again_soon(
     building = "its text search over AMAZON_BEDROCK_TEXT is BUILDING"
     classic = "it is in CLASSIC mode, not ENHANCED"
     assert told == [building, building, classic, classic, "GetIndex answered AccessDeniedException"]
+
+
+@pytest.mark.parametrize(
+    ("told", "is_enhanced", "text_search"),
+    [
+        (an_index(indexMode="CLASSIC", metadataConfiguration={}), False, Readiness.MISSING),
+        (an_index({**SEARCHABLE, "metadataKey": "title"}), True, Readiness.MISSING),
+        (an_index({**SEARCHABLE, "status": "BUILDING"}), True, Readiness.BUILDING),
+        (an_index({"metadataKey": "AMAZON_BEDROCK_TEXT"}), True, Readiness.BUILDING),
+        (an_index(), True, Readiness.ACTIVE),
+    ],
+)
+def test_index_is_text_searchable_only_when_enhanced_and_text_is_active(
+    client: Any, stubber: Stubber, told: dict[str, Any], is_enhanced: bool, text_search: Readiness
+) -> None:
+    stubber.add_response("get_index", told, {"indexArn": INDEX})
+
+    state = S3VectorsIndexes(client).state(INDEX)
+
+    assert (state.is_enhanced, state.text_search) == (is_enhanced, text_search)

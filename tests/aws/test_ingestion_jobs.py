@@ -111,6 +111,20 @@ def test_job_statistics_and_reasons_are_read_and_unknown_job_is_none(
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 
+@pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
+def test_stopping_a_job_that_is_over_is_no_error(
+    jobs: BedrockIngestionJobs, stubber: Stubber, code: str
+) -> None:
+    asked = {**IDS, "ingestionJobId": "JOB1234567"}
+    stubber.add_response("stop_ingestion_job", {"ingestionJob": a_job("STOPPING")}, asked)
+    stubber.add_client_error("stop_ingestion_job", code, "not running", 400)
+
+    jobs.stop(SOURCE, "JOB1234567")
+    jobs.stop(SOURCE, "JOB1234567")
+
+    stubber.assert_no_pending_responses()
+
+
 def test_details_of_many_documents_are_listed_and_only_asked_ones_returned(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:

@@ -9,9 +9,10 @@ from stackroom.access.search_filter_argument import conditions
 from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
-from stackroom.aws.bedrock.retrieve_options import RetrieveOptions
-from stackroom.model.filters import Has
-from stackroom.model.passages import Passage
+from stackroom.aws.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
+from stackroom.errors import SearchRefused
+from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Filter, Has
+from stackroom.model.passages import Passage, Search
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 
@@ -64,6 +65,26 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
             attributes=metadata,
         ),
     )
+
+
+def test_sparse_answer_is_read_with_the_members_it_has(client: Any, stubber: Stubber) -> None:
+    custom = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
+    metadata = {"x-amz-bedrock-kb-source-uri": "s3://docs/b.txt"}
+    results = [
+        {"content": {"text": "bare"}, "metadata": metadata},
+        {"content": {"text": "by custom source"}, "location": custom, "metadata": metadata},
+        {"content": {"type": "IMAGE", "byteContent": "data:image/png;base64,AA=="}},
+    ]
+    stubber.add_response("retrieve", {"retrievalResults": results})
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
+
+    assert retrieved.guardrail_action == "NONE"
+    assert [(each.text, each.uri, each.custom_id, each.page) for each in retrieved.passages] == [
+        ("bare", None, None, None),
+        ("by custom source", "s3://docs/b.txt", "doc-1", None),
+        ("", None, None, None),  # found all the same, though there is nothing to read
+    ]
 
 
 def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
@@ -165,3 +186,52 @@ def test_managed_knowledge_base_sources_come_from_its_own_metadata_keys(
         "x-amz-bedrock-kb-source-uri": "s3://docs/bob/secret.txt",
         "x-amz-bedrock-kb-document-page-number": 7,
     }
+
+
+RERANKING = RerankingSettings.model_validate(
+    {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0"}
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "search", "relevances"),
+    [
+        (RetrieveOptions(search_type="HYBRID"), Search.HYBRID, [None, None]),
+        (RetrieveOptions(has_cosine_scores=False), Search.SEMANTIC, [None, None]),
+        (RetrieveOptions(reranking=RERANKING), Search.SEMANTIC, [0.75, 1.0]),
+    ],
+)
+def test_non_cosine_scores_are_no_similarity_and_reranked_are_relevance(
+    client: Any,
+    stubber: Stubber,
+    options: RetrieveOptions,
+    search: Search,
+    relevances: list[float | None],
+) -> None:
+    stubber.add_response("retrieve", {"retrievalResults": [a_result(), a_result(score=1.2)]})
+
+    retrieved = BedrockKnowledgeBase(client, "KB12345678", options=options).retrieve("q", ALICE, 5)
+
+    assert (retrieved.search, retrieved.is_reranked) == (search, options.reranking is not None)
+    assert [each.relevance for each in retrieved.passages] == relevances
+    assert [each.similarity for each in retrieved.passages] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("options", "condition", "why"),
+    [
+        (None, Exists("city", is_there=True), "can't filter by whether there is 'city'"),
+        (
+            RetrieveOptions(is_managed=True, has_cosine_scores=False),
+            AnyOf((Compares("city", Comparison.STARTS_WITH, "R"), ALICE)),
+            "knows no startsWith",
+        ),
+    ],
+)
+def test_filter_that_retrieve_cannot_express_is_refused(
+    client: Any, options: RetrieveOptions | None, condition: Filter, why: str
+) -> None:
+    knowledge_base = BedrockKnowledgeBase(client, "KB12345678", options=options)
+
+    with pytest.raises(SearchRefused, match=why):
+        knowledge_base.retrieve("q", AllOf((ALICE, condition)), 5)

@@ -57,6 +57,12 @@ def test_oversized_missing_or_forbidden_object_is_refused(client: Any) -> None:
                 objects.read("b", "k.pdf", limit=3)
 
 
+def test_a_name_that_no_bucket_can_have_is_refused(client: Any) -> None:
+    for bucket in ("no bucket", "arn:aws:s3:::b"):
+        with pytest.raises(ObjectRefused, match=r"'k\.pdf': no bucket can be called"):
+            S3Objects(client=client).read(bucket, "k.pdf", limit=3)
+
+
 @pytest.mark.parametrize("name", ["answers", "answers.fifo"])
 def test_an_answer_is_sent_to_either_kind_of_queue(aws: None, name: str) -> None:
     client = boto3.client("sqs", config=ONCE)

@@ -1,11 +1,12 @@
 """The knowledge base over OpenSearch Serverless, against the stand-in and by its raw requests."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from botocore.credentials import Credentials
+from botocore.credentials import Credentials, RefreshableCredentials
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.access.tenancy import Owned
@@ -164,6 +165,32 @@ def test_cosine_is_the_same_in_any_space_and_needs_unit_vectors(
         _knowledge_base(collection, index="long").retrieve("a question", None, 1)
 
 
+def test_bare_text_is_not_a_list_and_more_passages_are_requested(
+    collection: Collection,
+) -> None:
+    bare = [_document(f"bare {n}", (1.0, 0.0), {"groups": "staff"}) for n in range(5)]
+    listed = _document("listed", (0.0, 1.0), {"groups": ["staff", "board"]})
+    collection.fill("docs", creation(dimensions=2), [*bare, listed])
+
+    assert _texts(collection, Lists("groups", "staff"), 2) == ["listed"]
+    assert len(_texts(collection, Has("groups", "staff"), 10)) == 6
+
+
+def test_index_with_dynamic_mapping_is_filtered_by_its_keyword_fields(
+    collection: Collection,
+) -> None:
+    body = creation(dimensions=2)
+    del body["mappings"]["dynamic_templates"]
+    collection.fill("docs", body, [_document(*each) for each in DOCUMENTS[:2]])
+
+    assert _texts(collection, Has("domain", "finance")) == ["Ledgers close in May."]
+    assert _texts(collection, Compares("year", Comparison.GREATER, 2024)) == [
+        "Ledgers close in May."
+    ]
+    with pytest.raises(SearchRefused, match="256"):
+        _texts(collection, Compares("domain", Comparison.NOT_EQUALS, "x" * 257))
+
+
 @pytest.mark.parametrize(
     ("shards", "message"),
     [
@@ -276,6 +303,59 @@ def test_permanent_refusal_says_what_to_change(
 ) -> None:
     with pytest.raises(SearchRefused, match=named):
         _knowledge_base(filled, **asked).retrieve("a question", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("about", "named"),
+    [
+        ({"method": {"name": "hnsw", "engine": "faiss", "space_type": "l1"}}, "by 'l1'"),
+        ({"type": "keyword"}, "no knn_vector field 'vector'"),
+    ],
+)
+def test_an_index_that_can_not_be_searched_is_refused(
+    collection: Collection, about: dict[str, Any], named: str
+) -> None:
+    body = creation(dimensions=2)
+    body["mappings"]["properties"]["vector"] |= about
+    collection.fill("docs", body, [])
+
+    with pytest.raises(SearchRefused, match=named):
+        _knowledge_base(collection).retrieve("a question", None, 1)
+
+
+def test_credentials_that_expire_are_renewed_before_each_call(filled: Collection) -> None:
+    reader = PRINCIPALS["reader"]
+    renewals: list[str] = []
+
+    def renewed() -> dict[str, str]:
+        # Within the ten minutes in which botocore renews before it signs, so it does each time.
+        soon = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 60))
+        renewals.append(soon)
+        keys = {"access_key": "reader", "secret_key": reader.secret_key, "token": ""}
+        return {**keys, "expiry_time": soon}
+
+    credentials = RefreshableCredentials.create_from_metadata(renewed(), renewed, "test")
+    client = _client(filled.endpoint, credentials)
+    for _ in range(2):
+        client.mapping("docs", Deadline.after(5))
+
+    assert len(renewals) == 3
+
+
+@pytest.mark.parametrize(
+    ("condition", "named"),
+    [
+        (Compares("year", Comparison.NOT_EQUALS, "2024"), "'year'"),
+        (Has("domain", "x" * 8192), "8191"),
+        (Compares("year", Comparison.GREATER, "2"), "needs a number"),
+        (Compares("domain", Comparison.STRING_CONTAINS, 2), "needs a text"),
+    ],
+)
+def test_filter_that_the_index_cannot_compare_is_refused(
+    filled: Collection, condition: Filter, named: str
+) -> None:
+    with pytest.raises(SearchRefused, match=named):
+        _texts(filled, condition)
 
 
 def test_missing_credentials_or_region_is_refused_and_no_host_unavailable() -> None:

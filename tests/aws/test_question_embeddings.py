@@ -13,6 +13,7 @@ from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.bedrock.question_embeddings import (
     BedrockEmbeddings,
     QuestionEmbeddings,
+    get_embedding,
 )
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
@@ -100,6 +101,24 @@ def test_stores_whose_documents_were_embedded_alike_get_one_vector(titan: Titan)
         assert len(embeddings.of(MODEL, dimensions).embed("leave")) == dimensions
 
     assert titan.asked == ["leave", "leave"]
+
+
+def test_cache_hit_is_reported_only_for_the_tenants_earlier_question(
+    titan: Titan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    told = [
+        get_embedding("leave", MODEL, "bedrock", client=titan.client, tenant=tenant)["cached"]
+        for tenant in ("alice", "alice", "bob", "bob", None)
+    ]
+
+    assert told == [False, True, False, True, False]
+    assert titan.asked == ["leave"]
+
+
+def test_unknown_embedding_provider_is_refused(titan: Titan) -> None:
+    with pytest.raises(SearchRefused, match="'openai' provides no embeddings; allowed: 'bedrock'"):
+        get_embedding("leave", "text-embedding-3", "openai", client=titan.client)
 
 
 def test_redis_url_is_accepted_without_showing_its_secret_and_is_optional() -> None:

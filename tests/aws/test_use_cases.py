@@ -26,7 +26,7 @@ from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.s3vectors.index_presence import AT_ONCE, IndexPresence
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
-from stackroom.search.wrappers import Paced, Reranked
+from stackroom.search.wrappers import Paced, Reranked, TokenBucket
 from stackroom_cli.sites.site_services import SiteUseCases
 from tests.aws.stores import ENVIRONMENT
 from tests.fakes import toy_store
@@ -78,6 +78,26 @@ def test_a_use_case_without_its_setting_names_the_variable(
 ) -> None:
     with pytest.raises(SettingMissing, match=f"{missing} is no variable of {settings.__name__}"):
         asked(use_cases(settings))
+
+
+@pytest.mark.processes
+def test_a_search_imports_nothing_of_the_ingestion() -> None:
+    code = f"""
+import sys
+from functions.retrieve.handler import RetrieveSettings
+from stackroom.app.search_builder import SearchBuilder
+settings = RetrieveSettings.from_env({VARIABLES!r})
+SearchBuilder(settings=settings, client=lambda service: service).retrieval
+print(*(name for name in sys.modules if name.startswith("stackroom.")))
+"""
+
+    ran = subprocess.run([sys.executable, "-c", code], check=True, text=True, capture_output=True)
+
+    imported = ran.stdout.split()
+    assert "stackroom.search.search" in imported
+    others = ("uploads", "reconciler", "runs.run", "runs.polling", "aws.dynamodb.document_records")
+    for other in others:
+        assert not [name for name in imported if name.startswith(f"stackroom.{other}")]
 
 
 @pytest.mark.processes
@@ -184,6 +204,17 @@ def test_guardrail_applies_to_searches_for_people_and_not_to_the_poller() -> Non
     assert vars(found_in(directly["_fallback"]))["_guardrail"] == guardrail
 
 
+def test_answer_writer_has_a_client_and_guardrail_of_its_own() -> None:
+    made = use_cases(Answers, **GUARDED)
+
+    answering = made.answering
+
+    assert answering.retrieval is made.retrieval
+    writer = vars(answering.writer)
+    assert writer["client"] == "writing"
+    assert writer["guardrail"] == Guardrail(id="gr123", version="2")
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [
@@ -224,3 +255,20 @@ def test_searches_for_users_are_paced_and_the_pollers_are_not(
     alone = found(PollerSettings, **variables, **of_managed)
     assert not isinstance(alone, Paced)
     assert not isinstance(getattr(alone, "knowledge_base", None), Paced)
+
+
+def test_knowledge_bases_of_one_rate_share_a_bucket() -> None:
+    members = [
+        {"knowledge_base_id": each, "type": kind}
+        for each, kind in (("KB1", "BEDROCK"), ("KB2", "BEDROCK"), ("KB3", "MANAGED"))
+    ]
+    made = use_cases(RetrieveSettings, *members)
+
+    def bucket(knowledge_base_id: str) -> TokenBucket:
+        found = made.knowledge_base(knowledge_base_id)
+        assert isinstance(found, Paced)
+        return found.bucket
+
+    assert bucket("KB1") is bucket("KB2")
+    assert (bucket("KB1").operation, bucket("KB1").per_second) == ("Retrieve", 20)
+    assert (bucket("KB3").operation, bucket("KB3").per_second) == ("Retrieve of KB3", 10)

@@ -131,6 +131,20 @@ def test_one_query_asks_for_meaning_and_words_behind_the_filter(
     )
 
 
+def test_search_by_words_alone_embeds_nothing(
+    made: Made, s3vectors: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    found = answer(a_vector(scores={"bm25Scores": matched(30)}))
+    s3vectors.add_response("query_vectors", found, expected(**by_words("annual leave")))
+
+    retrieved = made(Search.TEXT).retrieve("annual leave", ALICE, 5)
+
+    [passage] = retrieved.passages
+    assert retrieved.search is Search.TEXT
+    assert (passage.score, passage.similarity) == (0.75, None)
+    assert embeddings.asked == []
+
+
 def test_vector_without_object_is_identified_by_custom_id_or_data_source(
     made: Made, s3vectors: Stubber
 ) -> None:
@@ -162,6 +176,24 @@ def test_vectors_without_source_fall_back_to_retrieve_with_logged_notice(
         assert [passage.text for passage in each.passages] == ["annual leave, as Retrieve finds it"]
     # Once in a while; and GetIndex is asked once, for the index is as fit as it was.
     assert caplog.text.count(why) == 1
+
+
+def test_vector_without_text_is_dropped_and_replaced_by_more_results(
+    made: Made, s3vectors: Stubber
+) -> None:
+    bare = {"key": "1"}
+    odd = {"key": "2", "metadata": {"AMAZON_BEDROCK_TEXT": 5}}
+    sourceless = {"key": "3", "metadata": {"AMAZON_BEDROCK_TEXT": "so", DATA_SOURCE: "DS"}}
+    asked = expected(**BY_MEANING, **by_words("annual leave"))
+    s3vectors.add_response("query_vectors", answer(bare, odd, sourceless, bare, bare), asked)
+    s3vectors.add_response("query_vectors", answer(sourceless, a_vector()), {**asked, "topK": 100})
+
+    passages = made().retrieve("annual leave", ALICE, 5).passages
+
+    assert [(each.text, each.uri, each.custom_id, each.score) for each in passages] == [
+        ("so", None, None, 0),
+        ("30 days", "s3://docs/alice/cat-1/a.pdf", None, 0),
+    ]
 
 
 def test_an_answer_in_pages_is_read_to_its_end(made: Made, s3vectors: Stubber) -> None:

@@ -8,7 +8,8 @@ from botocore.stub import Stubber
 
 from stackroom.aws.s3vectors.s3vectors_adapter import S3VectorsKnowledgeBase
 from stackroom.aws.s3vectors.vector_passages import VectorReading
-from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.model.filters import Compares, Comparison
 from stackroom.model.passages import Passage, Search
 from tests.fakes.embeddings import BY_MEANING, FakeEmbeddings
 from tests.fakes.search_index import INDEX, an_index
@@ -91,6 +92,18 @@ def test_index_without_text_search_is_searched_by_meaning_with_a_notice(
     assert retrieved.notice == f"searched by meaning alone: {why}"
 
 
+def test_text_search_that_is_taken_away_costs_no_answer(made: Made, stubber: Stubber) -> None:
+    stubber.add_response("get_index", an_index(SEARCHABLE))
+    stubber.add_client_error("query_vectors", "ValidationException", "no", 400)
+    stubber.add_response("get_index", an_index(metadataConfiguration={}))
+    stubber.add_response("query_vectors", an_answer(pump()))
+
+    retrieved = made().retrieve("pump", None, 5)
+
+    assert (len(retrieved.passages), retrieved.search) == (1, Search.SEMANTIC)
+    assert "body is not configured for text search" in str(retrieved.notice)
+
+
 @pytest.mark.parametrize(
     ("members", "why"),
     [
@@ -122,6 +135,19 @@ def test_a_euclidean_distance_makes_a_score_and_no_similarity(
     [passage] = made(search).retrieve("pump", None, 5).passages
 
     assert (passage.score, passage.similarity) == (score, None)
+
+
+def test_refused_index_is_unavailable_and_inexpressible_filter_is_refused(
+    made: Made, stubber: Stubber, embeddings: FakeEmbeddings
+) -> None:
+    for operation in ("get_index", "query_vectors", "get_index"):
+        stubber.add_client_error(operation, "AccessDeniedException", "no", 403)
+
+    with pytest.raises(SearchRefused, match="a filter with"):
+        made().retrieve("pump", Compares("a", Comparison.GREATER, "b"), 5)
+    assert embeddings.asked == []
+    with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AccessDenied"):
+        made().retrieve("pump", None, 5)
 
 
 class Answering:
@@ -162,3 +188,31 @@ def searched(answering: Answering) -> S3VectorsKnowledgeBase:
 def test_incomplete_or_malformed_answer_is_unavailable(answer: Any) -> None:
     with pytest.raises(KnowledgeBaseUnavailable, match="QueryVectors answered AnswerNotUnderstood"):
         searched(Answering(answer)).retrieve("pump", None, 5)
+
+
+def test_undescribed_index_is_searched_by_meaning_or_unavailable() -> None:
+    nameless: list[Any] = [{"index": {}}, {"index": {"dimension": "many"}}]
+    for index in nameless:
+        with pytest.raises(KnowledgeBaseUnavailable, match="dimensions"):
+            searched(Answering(an_answer(), index=index)).retrieve("pump", None, 5)
+    for index in (None, {"index": 7}):
+        answering = Answering(an_answer(pump()), index=index)
+        retrieved = searched(answering).retrieve("pump", None, 5)
+        why = "GetIndex answered AnswerNotUnderstood"
+        assert retrieved.notice == f"searched by meaning alone: {why}"
+        assert len(retrieved.passages) == 1
+
+
+def test_an_answer_that_never_ends_is_given_up() -> None:
+    endless = Answering(an_answer(pump(), nextToken="again"))
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="more than 100 pages"):
+        searched(endless).retrieve("pump", None, 5)
+
+
+def test_a_similarity_is_from_0_to_1() -> None:
+    answering = Answering(an_answer(pump(-0.5), pump(1.7)))
+
+    passages = searched(answering).retrieve("pump", None, 5).passages
+
+    assert [(each.score, each.similarity) for each in passages] == [(1.0, 1.0), (0.0, 0.0)]

@@ -1,10 +1,14 @@
 """Who may call which model and apply which guardrail, depending on the context."""
 
+from pathlib import Path
+
+import aws_cdk as cdk
 import pytest
 
+from infra.answers import AnswerModel
 from stackroom.app.function_settings import AnswerSettings
 from tests.infra.assembly import Assembly, as_list
-from tests.infra.synthesis import NOVA, deployment
+from tests.infra.synthesis import NOVA, RIGHT, deployment
 
 NOVA_2 = "amazon.nova-2-lite-v1:0"
 PROFILES = "arn:aws:bedrock:{region}:{account}:inference-profile"
@@ -79,3 +83,12 @@ def test_guardrail_is_granted_to_answering_and_searching_functions(
         assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
         assert right in customised.granted(function)
         assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & assembly.variables(function).keys()
+
+
+def test_too_long_prompt_is_refused_with_the_limit(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("ü" * 1000 + " $search_results$ $output_format_instructions$", "utf-8")
+    app = cdk.App(context={**RIGHT, "answer_prompt_file": str(prompt)})
+
+    with pytest.raises(ValueError, match="at most 2,000 bytes"):
+        AnswerModel.from_context(app)

@@ -9,19 +9,31 @@ from infra.fitting import MAX_TOKENS, PRIORITIES, Fitting
 from stackroom.app.function_settings import FittingSettings
 from stackroom.search import budget
 from stackroom.search.budget import Priority
-from tests.infra.synthesis import RIGHT
+from tests.infra.synthesis import CERTIFICATE, RIGHT
+
+GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
+MANAGED = {"knowledge_base_type": "managed"}
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("project", "stack--room"),
+        ("project", "pawshop"),  # with "aws" in it, which Cognito reserves
         ("knowledge_base_pool_size", 101),
         ("callback_urls", "http://inspector.example/callback"),
         ("rerank_model", "titan"),
         ("retrieve_max_tokens", "٤٠٠٠"),
         ("redis_url", "rediss://cache.example.com?ssl_cert_reqs=none"),
         ("redis_subnet_ids", "subnet-0123456789abcdef0"),  # without a cache
+        ("redis_security_group_ids", GROUPS),  # one more than a function may have
+        ("chunk_tokens", "300"),  # without chunking
+        ("prewarm_minutes", "61"),
+        ("retrieve_least_score", "42"),
+        ("retrieve_via", "s3-vectors"),
+        ("search_language", "english"),
+        ("admission_jobs", 0),
+        ("console_certificate_arn", CERTIFICATE),  # without a domain
         ("parsing_model", "amazon.nova-lite-v1:0"),  # for nothing
         ("console_domain", "console.example.com"),  # without a certificate
         ("agent_models", "amazon.nova-lite-v1:0,amazon.nova-lite-v1:0"),
@@ -56,7 +68,12 @@ def test_unknown_setting_is_refused_by_name_and_cdk_context_is_accepted() -> Non
         ({"chunking": "hierarchical", "retrieve_via": "s3vectors"}, "chunking 'hierarchical' "),
         ({"parsing": "foundation_model"}, "parsing_model None "),
         ({"parsing": "bedrock_data_automation", "ocr": "textract"}, "ocr 'textract' "),
+        ({"catalog_data_sources": "s3", "ocr": "textract"}, "ocr 'textract' "),
+        ({"ocr": "textract", **MANAGED}, "ocr 'textract' "),
+        ({"chunking": "semantic", **MANAGED}, "chunking 'semantic' "),
+        ({"chunking": "semantic", "chunk_overlap": "20"}, "chunk_overlap '20' "),
         ({"guardrail_id": "gr123"}, "guardrail_version '' "),
+        ({"guardrail_version": "2"}, "guardrail_id '' "),
     ],
 )
 def test_conflicting_settings_are_refused_by_name(context: dict[str, object], named: str) -> None:

@@ -4,9 +4,10 @@ import json
 
 from infra.console_sign_in import SIGNED_IN
 from stackroom_agents.user_agents.run_bounds import MOST_SECONDS, SECONDS_TO_END
-from stackroom_console.console import ANSWERED_WITHIN, FOR_A_START
+from stackroom_console.console import ANSWERED_WITHIN, FOR_A_START, OPERATORS
 from stackroom_console.openid_provider import CALLBACK
 from tests.infra.assembly import Assembly
+from tests.infra.synthesis import DOMAIN, deployment
 
 
 def test_console_api_logs_no_secrets_and_outlasts_the_functions_answer(
@@ -68,3 +69,35 @@ def test_agent_run_is_redelivered_only_after_its_timeout(
 def _address(assembly: Assembly) -> str:
     api = assembly.one("data", "AWS::ApiGatewayV2::Api").logical_id
     return f"https://{api}.execute-api.{{region}}.amazonaws.com"
+
+
+def test_session_key_is_generated_and_operators_group_matches_the_app(
+    assembly: Assembly,
+) -> None:
+    secret = assembly.one("console", "AWS::SecretsManager::Secret").properties
+    group = assembly.one("data", "AWS::Cognito::UserPoolGroup").properties
+
+    assert secret["GenerateSecretString"]["PasswordLength"] == 64
+    assert "SecretString" not in secret  # so that it is written nowhere
+    assert group["GroupName"] == OPERATORS
+
+
+def test_custom_domain_disables_the_default_endpoint(customised: Assembly) -> None:
+    api = customised.one("data", "AWS::ApiGatewayV2::Api").properties
+    client = customised.one("console", "AWS::Cognito::UserPoolClient").properties
+
+    assert api["DisableExecuteApiEndpoint"] is True
+    assert client["CallbackURLs"] == [f"https://{DOMAIN}{CALLBACK}"]
+    assert customised.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
+
+
+def test_deployment_without_console_keeps_only_its_disabled_endpoint(assembly: Assembly) -> None:
+    without = deployment("hierarchical")
+
+    assert without.stacks == assembly.stacks - {"console"}
+    assert "CorsConfiguration" not in without.one("data", "AWS::S3::Bucket").properties
+    # What an older console's stack still imports stays.
+    api = without.one("data", "AWS::ApiGatewayV2::Api")
+    assert api.properties["DisableExecuteApiEndpoint"] is True
+    exported = [each["Value"] for each in without.template("data")["Outputs"].values()]
+    assert {"Ref": api.logical_id} in exported

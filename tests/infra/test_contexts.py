@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from infra.contexts import parse_context
 from tests.infra.opensearch import cached_assembly
 from tests.infra.rules import rule_violations, unknown_values
 from tests.infra.synthesis import CONTEXTS, ROOT, deployment
@@ -54,3 +55,5 @@ def test_app_script_refuses_an_unknown_setting() -> None:
 
     assert done.returncode == 1
     assert "context 'nosuch' is no setting" in done.stderr
+    with pytest.raises(ValueError, match="-c console has no value"):
+        parse_context(["project=docs", "console"])

@@ -4,7 +4,7 @@ import pytest
 
 from stackroom.aws.dynamodb.document_items import FAILED, OPEN, OVER
 from tests.infra.assembly import KEPT, Assembly
-from tests.infra.synthesis import DOMAIN
+from tests.infra.synthesis import DOMAIN, deployment
 
 
 def test_foreign_encryption_keys_and_unencrypted_transport_are_refused(
@@ -90,3 +90,19 @@ def test_backups_cover_documents_and_records_and_outlive_the_stack(
         "table/docs-kb-control",
     ]
     assert assembly.all("data", "AWS::Backup::BackupVault") == []
+
+
+def test_second_factor_and_threat_protection_follow_the_context(
+    assembly: Assembly, customised: Assembly
+) -> None:
+    made = (assembly, deployment("hierarchical"), customised)
+    off, optional, required = (
+        each.one("data", "AWS::Cognito::UserPool").properties for each in made
+    )
+
+    assert off["MfaConfiguration"] == "OFF"
+    assert {"EnabledMfas", "UserPoolAddOns", "UserPoolTier"}.isdisjoint(off)
+    for pool, factor, mode in ((optional, "OPTIONAL", "AUDIT"), (required, "ON", "ENFORCED")):
+        assert (pool["MfaConfiguration"], pool["UserPoolTier"]) == (factor, "PLUS")
+        assert pool["EnabledMfas"] == ["SOFTWARE_TOKEN_MFA"]
+        assert pool["UserPoolAddOns"] == {"AdvancedSecurityMode": mode}

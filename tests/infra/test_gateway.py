@@ -123,6 +123,8 @@ def test_each_tool_has_a_cedar_policy_that_permits_people(assembly: Assembly) ->
         (' when { principal.hasTag("username") }', "", "must not permit programs"),
         ('action == AgentCore::Action::"a___b"', "action", "must name one action"),
         ("principal is AgentCore::OAuthUser", "principal", "must name one principal"),
+        ('"a___b"', '"a___c"', "must name one action"),
+        ("when", "wen", "invalid policy condition"),
     ],
 )
 def test_policy_for_several_tools_or_for_programs_is_refused(
@@ -132,6 +134,27 @@ def test_policy_for_several_tools_or_for_programs_is_refused(
 
     with pytest.raises(ValueError, match=reason) if reason else nullcontext():
         check_statement(statement, action="a___b", gateway_arn=GATEWAY_ARN)
+
+
+def test_policy_depends_on_its_target_and_target_on_its_rights(assembly: Assembly) -> None:
+    targets = {each.properties["Name"]: each for each in assembly.all("gateway", TARGET)}
+    policies = assembly.all("gateway", "AWS::BedrockAgentCore::Policy")
+    rights = {each.logical_id for each in assembly.all("gateway", "AWS::Lambda::ResourcePolicy")}
+
+    for target in targets.values():
+        assert set(target.raw["DependsOn"]) == rights
+    for policy in policies:
+        [name] = re.findall(r'Action::"(\w+?)___', str(policy.properties["Definition"]))
+        assert targets[name].logical_id in policy.raw["DependsOn"]
+
+
+def test_gateway_role_depends_on_nothing(assembly: Assembly) -> None:
+    role = assembly.one("gateway", "AWS::IAM::Role", "GatewayRole")
+
+    referred = re.findall(r"'(?:Ref|Fn::GetAtt|Fn::ImportValue)': \W*([\w:]+)", str(role.raw))
+
+    assert "DependsOn" not in role.raw
+    assert {each for each in referred if not each.startswith("AWS::")} == set()
 
 
 def _keys_lowered(schema: object, *, is_names: bool = False) -> object:

@@ -54,3 +54,11 @@ def _widgets(assembly: Assembly) -> list[dict[str, Any]]:
     body = assembly.one("operations", "AWS::CloudWatch::Dashboard").properties["DashboardBody"]
     widgets: list[dict[str, Any]] = json.loads(body)["widgets"]
     return widgets
+
+
+def test_alarms_notify_the_topic_and_ignore_missing_data(assembly: Assembly) -> None:
+    alarms = [each.properties for each in assembly.all("operations", "AWS::CloudWatch::Alarm")]
+
+    topic = "arn:aws:sns:{region}:{account}:stackroom-alarms"
+    assert all(alarm["AlarmActions"] == [topic] for alarm in alarms)
+    assert all(alarm["TreatMissingData"] == "notBreaching" for alarm in alarms)

@@ -23,6 +23,7 @@ from stackroom.aws.dynamodb.document_items import DOCUMENT
 from stackroom.aws.dynamodb.receipt_records import RECEIPTS
 from stackroom.catalogs.changes import DETAIL_TYPES
 from stackroom.catalogs.webhooks import pause_after
+from stackroom.model.records import CatalogDataSources
 from stackroom.search.budget import Budget, Priority
 from tests.infra.assembly import Assembly, as_list
 from tests.infra.synthesis import deployment
@@ -85,6 +86,8 @@ def test_context_overrides_reach_the_functions_settings(customised: Assembly) ->
     assert retrieve.guardrail == tools.guardrail == Guardrail(id="gr123", version="DRAFT")
     assert retrieve.budget == tools.budget
     assert tools.budget == Budget(max_tokens=1200, prioritize_by=Priority.RECENCY)
+    assert tools.answer_prompt == (ROOT / "tests" / "infra" / "prompt.txt").read_text("utf-8")
+    assert {each.catalog_data_sources for each in ingest.kb_pool} == {CatalogDataSources.S3}
 
 
 @pytest.mark.parametrize(
@@ -237,3 +240,35 @@ def _mapping(assembly: Assembly, queue: str) -> dict[str, Any]:
         if each.properties["EventSourceArn"].endswith(f":stackroom-{queue}")
     ]
     return found
+
+
+@pytest.mark.parametrize(
+    ("context", "shares"), [("as in cdk.json", [10, 10, 10, 50, 100]), ("customised", [2] * 5)]
+)
+def test_queues_leave_most_lambda_concurrency_to_synchronous_callers(
+    context: str, shares: list[int]
+) -> None:
+    """One is for an account of a thousand functions at a time, the other for a new one of ten."""
+    made = deployment(context)
+
+    found = [
+        mapping.properties["ScalingConfig"]["MaximumConcurrency"]
+        for stack in ("pipeline", "console")
+        for mapping in made.all(stack, "AWS::Lambda::EventSourceMapping")
+        if ":sqs:" in mapping.properties["EventSourceArn"]
+    ]
+
+    assert sorted(found) == shares
+
+
+def test_failed_events_of_scheduled_functions_are_retained(assembly: Assembly) -> None:
+    kept = {
+        each.properties["FunctionName"]: each.properties["DestinationConfig"]["OnFailure"]
+        for each in assembly.all("pipeline", "AWS::Lambda::EventInvokeConfig")
+    }
+
+    assert kept.keys() == {"stackroom-ingest", "stackroom-reconciler"}
+    for function, destination in kept.items():
+        assert destination["Destination"].endswith(":stackroom-recovery-dead")
+        granted = assembly.granted(function.removeprefix("stackroom-"))
+        assert ("sqs:SendMessage", "stackroom-recovery-dead") in granted

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import boto3
@@ -18,7 +19,7 @@ from moto import mock_aws
 
 from bedrock_kb_simulator.service_errors import ServiceError
 from infra import preflight
-from infra.asking import Client, Result
+from infra.asking import Client, Result, passed
 from infra.preflight_bedrock import REGIONS
 from infra.synthesised import Account, Model, PlannedDeployment, read_assembly
 from tests.infra.assembly import Assembly
@@ -137,6 +138,19 @@ def test_problem_is_reported_with_a_command_to_type(
     assert (found.mark, found.lines[0][: len(line)]) == (mark, line), found
 
 
+def test_new_account_with_ten_concurrent_functions_gets_a_warning(
+    world: World, customised: Assembly
+) -> None:
+    """Its queues and streams are configured for as few."""
+    world.planned = read_assembly(customised.directory, project="docs", models=MODELS)
+    world.answers |= concurrency(10)
+
+    found = world.run_checks()["Lambda concurrency"]
+
+    text = "10 concurrent functions, of which queues and streams may take 12"
+    assert (found.mark, found.text) == ("warn", f"{text}: questions may be throttled")
+
+
 def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -> None:
     for right in ("bedrock:Converse", "lambda:GetAccountSettings"):
         world.answers[right.partition(":")[2]] = denied(right)
@@ -148,6 +162,15 @@ def test_check_that_is_denied_becomes_a_warning_naming_the_right(world: World) -
         NOVA: "can't be checked: these credentials lack bedrock:Converse",
         "Lambda concurrency": "can't be checked: these credentials lack lambda:GetAccountSettings",
     }
+
+
+def test_hanging_check_becomes_a_warning() -> None:
+    never = Event()
+
+    [(_, hung)] = preflight.run_checks([("it", lambda: passed(str(never.wait())))], seconds=0.0)
+    never.set()
+
+    assert (hung.mark, hung.text) == ("warn", "no response within 0 seconds")
 
 
 @pytest.mark.parametrize(
@@ -182,6 +205,12 @@ def test_preflight_exits_with_1_if_a_check_failed() -> None:
 
     assert (run.returncode, run.stdout[:18]) == (1, "bad  credentials  "), run.stderr
     assert run.stderr == "nothing is deployed: 1 failed; type what is shown above\n"
+
+
+def test_too_long_project_name_is_refused() -> None:
+    found, _ = preflight.settings({"project": "a-name-of-21-letters-x"})
+
+    assert (found.mark, found.lines) == ("bad", ("make deploy PROJECT=another",))
 
 
 def test_regions_have_every_type_and_match_the_page(world: World) -> None:

@@ -241,3 +241,22 @@ def test_purge_removes_tables_users_and_kept_stacks_of_its_project_only(
     assert account.bedrock.names() == ["stackroom-2-1", "stackroom-two-1"]
     account.purge()  # nothing of this project is left
     assert account.bedrock.calls == []
+
+
+def test_purge_schedules_key_deletion_and_frees_its_alias(account: Account) -> None:
+    kms = account.client("kms")
+    keys = {}
+    for project in ("stackroom", "other"):
+        keys[project] = kms.create_key()["KeyMetadata"]["KeyId"]
+        kms.create_alias(AliasName=f"alias/{project}", TargetKeyId=keys[project])
+
+    for _ in range(2):
+        account.purge()
+
+    states = {
+        project: kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"]
+        for project, key in keys.items()
+    }
+    assert states == {"stackroom": "PendingDeletion", "other": "Enabled"}
+    names = {each["AliasName"] for each in kms.list_aliases()["Aliases"]}
+    assert ("alias/stackroom" in names, "alias/other" in names) == (False, True)

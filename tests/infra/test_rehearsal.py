@@ -58,6 +58,19 @@ def test_failed_update_is_rolled_back_and_the_next_one_works(
     assert cloud.resources(stack) != before
 
 
+def test_deployments_in_other_projects_regions_or_accounts_coexist(
+    cloud: Cloud, assembly: Assembly
+) -> None:
+    cloud.deploy(assembly)
+
+    cloud.deploy(deployment("customised"))
+    cloud.elsewhere(region="eu-west-1").deploy(assembly)
+    cloud.elsewhere(account="210987654321").deploy(assembly)
+
+    with pytest.raises(DeploymentFailed, match="already exists"):
+        cloud.deploy_stack("again", assembly.template("operations"))
+
+
 def test_documented_immutable_change_fails_and_changes_nothing(
     cloud: Cloud, assembly: Assembly
 ) -> None:

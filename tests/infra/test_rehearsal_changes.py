@@ -1,11 +1,15 @@
 """Changes to a deployment's pool of knowledge bases."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
 
 from infra.app import build_app
+from infra.deployment import LARGEST_POOL
+from infra.pool_type import VECTOR
 from stackroom.app.function_settings import Pool
 from tests.infra.assembly import Assembly
 from tests.infra.rehearsal.cloud import Cloud, DeploymentFailed, empty_cloud
@@ -42,6 +46,26 @@ def test_too_large_pool_is_refused_with_the_limit(kind: str, largest: int) -> No
         ValueError, match=rf"pool_size {largest + 1} must be 1 to {largest}: .* 200 outputs"
     ):
         build_app(context=context)
+
+
+def test_largest_pool_is_what_the_stacks_outputs_leave_room_for(assembly: Assembly) -> None:
+    of_one, of_three = (
+        len(each.template("knowledge-base")["Outputs"])
+        for each in (assembly, deployment("pool of 3"))
+    )
+
+    assert 1 + (200 - of_one) // ((of_three - of_one) // 2) == LARGEST_POOL[VECTOR]
+
+
+def test_too_large_function_environment_is_refused_before_deployment(tmp_path: Path) -> None:
+    law = {"name": "Laws", "description": "a" * 1000, "knowledge_base_id": "ABCDE12345"}
+    shared = tmp_path / "shared.json"
+    shared.write_text(json.dumps([law]))
+    largest = {"knowledge_base_pool_size": 49, "shared_knowledge_bases_file": str(shared)}
+
+    refused = r"stackroom-console/\w+: .* has 4,\d+ bytes and may have 4,096, .*_pool_size"
+    with pytest.raises(ValueError, match=refused):
+        build_app(context=largest)
 
 
 def pool_of(cloud: Cloud, *, project: str = "stackroom") -> Pool:

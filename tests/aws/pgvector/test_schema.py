@@ -10,6 +10,24 @@ from tests.support.postgresql import READING
 pytestmark = pytest.mark.processes
 
 
+def test_unknown_reader_or_language_changes_nothing_and_no_tables_is_named(
+    database: Database,
+) -> None:
+    tables = Tables(schema="new")
+    with database.as_superuser() as connection:
+        with pytest.raises(SearchRefused, match="CreateSchema answered 42704"):
+            create(connection, tables, dimensions=3, readers=("nobody",))
+        with pytest.raises(SearchRefused, match=r"no language 'klingon'; allowed: .*english"):
+            create(connection, tables, dimensions=3, language="klingon")
+        assert connection.execute("SELECT to_regnamespace('new')").fetchone() == (None,)
+
+    elsewhere = database.repository.__class__(
+        connections=database.reading, dimensions=3, tables=tables
+    )
+    with pytest.raises(SearchRefused, match="the schema 'new' has no tables of Stackroom's"):
+        elsewhere.search_similar("handbook", EAST)
+
+
 def test_schema_has_both_indexes_and_its_roles_have_no_privileges(database: Database) -> None:
     with database.as_superuser() as connection:
         made = "SELECT indexdef FROM pg_indexes WHERE tablename = 'knowledge_chunks'"
@@ -35,6 +53,16 @@ def test_tables_that_are_not_what_is_asked_for_are_refused(
 ) -> None:
     with database.as_superuser() as connection, pytest.raises(SearchRefused, match=why):
         create(connection, Tables(), **asked)  # type: ignore[arg-type]  # as the parameters say
+
+
+def test_tables_of_another_version_are_refused(own_database: Database) -> None:
+    with own_database.as_superuser() as connection:
+        connection.execute("UPDATE knowledge_schema SET version = 2")
+
+        with pytest.raises(SearchRefused, match="of version 2, and this is for 1"):
+            create(connection, Tables(), dimensions=3)
+    with pytest.raises(SearchRefused, match="of version 2, and this is for 1"):
+        own_database.repository.search_similar("handbook", EAST)
 
 
 def test_reader_role_may_only_read(database: Database) -> None:

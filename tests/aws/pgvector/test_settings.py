@@ -9,12 +9,14 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import NoCredentialsError
 from botocore.httpsession import where
 
 from stackroom.access.identity import Caller
 from stackroom.errors import (
     MissingIdentity,
     RetrievalFailed,
+    SearchRefused,
 )
 from stackroom.search.search_arguments import SearchArguments
 from stackroom_stores.linked_knowledge_bases import (
@@ -169,6 +171,16 @@ def test_database_connection_uses_token_and_verifies_certificate() -> None:
     assert "X-Amz-Expires=900" in token  # seconds
     assert "secret-of-the-role" not in token
     assert second["sslmode"] == "verify-full"
+
+
+def test_missing_certificates_or_credentials_are_refused_not_unavailable() -> None:
+    def nobody(_service: str) -> Any:
+        raise NoCredentialsError
+
+    with pytest.raises(SearchRefused, match=r"there is no file 'not-there\.pem'"):
+        an_address("not-there.pem").connecting(rds)()
+    with pytest.raises(SearchRefused, match="GenerateDBAuthToken can't be called: NoCredentials"):
+        an_address().connecting(nobody)()
 
 
 def test_only_local_hosts_may_be_configured_without_tls() -> None:

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -27,7 +27,7 @@ from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.document_sets import QUESTION, DocumentSet
-from tests.contract.stores.relay import Relay, asking
+from tests.contract.stores.relay import Relay, Spoil, asking, instead
 from tests.contract.stores.worlds import Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -208,7 +208,8 @@ class BedrockWorld:
             with self.relay.holding(at=""):
                 yield
             return
-        with self.relay.spoiling(asking(_without_filter), at=self.searches_at):
+        spoil = SPOILT.get(trouble, asking(_without_filter))
+        with self.relay.spoiling(spoil, at=self.searches_at):
             yield
 
 
@@ -218,6 +219,15 @@ def _without_filter(body: bytes) -> bytes:
     for search in asked.get("retrievalConfiguration", {}).values():  # of either kind
         search.pop("filter", None)
     return json.dumps(asked).encode()
+
+
+SPOILT: Mapping[Trouble, Spoil] = {
+    Trouble.THROTTLED: instead(429, b"{}", code="ThrottlingException"),
+    Trouble.DOWN: instead(503, b"{}", code="ServiceUnavailableException"),
+    Trouble.EXPIRED: instead(403, b"{}", code="ExpiredTokenException"),
+    Trouble.NOT_JSON: instead(200, b"<html>Welcome to the captive portal</html>"),
+    Trouble.EMPTY: instead(200, b"{}"),
+}
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbedding
 from stackroom_stores.opensearch.collection import Collection as Client
 from stackroom_stores.opensearch.index_layout import creation
 from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBase
-from tests.contract.stores.bedrock import MODEL, ONCE, Simulated, client
+from tests.contract.stores.bedrock import MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
 from tests.contract.stores.relay import Answer, Call, PassOn, Relay
@@ -110,7 +110,8 @@ class OpenSearchWorld:
             with self.relay.holding(at=""):
                 yield
             return
-        with self.relay.spoiling(_without_filters, at=self._searches_at):
+        spoil = SPOILT.get(trouble, _without_filters)
+        with self.relay.spoiling(spoil, at=self._searches_at):
             yield
 
     def close(self) -> None:

@@ -1,5 +1,5 @@
 """
-A relay between an adapter and a stand-in: it passes calls on, counts, changes or holds them.
+A relay between an adapter and a stand-in: it passes calls on, counts or spoils them.
 
     with Relay(simulator.endpoint) as relay:
         client = boto3.client("s3vectors", endpoint_url=relay.endpoint)
@@ -39,6 +39,12 @@ class Answer:
 
 PassOn = Callable[[Call], Answer]
 Spoil = Callable[[Call, PassOn], Answer]
+
+
+def instead(status: int, body: bytes, *, code: str = "") -> Spoil:
+    """The stand-in never hears of it."""
+    headers = {"Content-Type": "application/json", "x-amzn-errortype": code}
+    return lambda _call, _pass_on: Answer(status=status, headers=headers, body=body)
 
 
 def asking(change: Callable[[bytes], bytes]) -> Spoil:

@@ -13,6 +13,11 @@ from tests.contract.stores.document_sets import DocumentSet
 class Trouble(StrEnum):
     """A trouble of every call to the store while it lasts."""
 
+    THROTTLED = "throttled"
+    DOWN = "down"
+    EXPIRED = "expired credentials"
+    NOT_JSON = "no JSON"
+    EMPTY = "an empty answer"  # without the members that it must have
     LATE = "late"  # no answer comes while it lasts, to no call of any kind
     FOREIGN = "foreign documents"  # the filter is ignored
 
