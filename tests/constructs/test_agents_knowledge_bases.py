@@ -106,6 +106,18 @@ def test_statements_of_knowledge_bases_are_never_merged(tmp_path: Path) -> None:
     ]
 
 
+def test_plain_props_create_bedrock_knowledge_bases(stack: cdk.Stack, tmp_path: Path) -> None:
+    props = [
+        {"knowledge_base_id": each * 10, "name": "Handbook", "number_of_results": 3}
+        for each in "AB"
+    ]
+    an_agent(stack, tmp_path, knowledge_bases=props)
+
+    settings = [(each["knowledgeBaseId"], each["numberOfResults"]) for each in entries(stack)]
+    assert settings == [("AAAAAAAAAA", 3), ("BBBBBBBBBB", 3)]
+    assert ("bedrock:Retrieve", f"{HERE}:knowledge-base/AAAAAAAAAA") in granted(stack)
+
+
 def test_custom_knowledge_base_adds_its_tool_layers_and_grants(
     stack: cdk.Stack, tmp_path: Path
 ) -> None:
@@ -160,6 +172,22 @@ def test_configuration_over_3500_bytes_is_refused_with_the_longest_parts(
 
     assert "may have 3,500" in str(refused.value)
     assert "'Long' with 3,499" in str(refused.value)
+
+
+def test_environment_over_4096_bytes_is_refused_with_the_longest_parts(
+    stack: cdk.Stack, tmp_path: Path
+) -> None:
+    probe = a_stack()
+    an_agent(probe, tmp_path, prompt="x")
+    # As in Lambda's error message: one JSON object, in which a quote has a backslash.
+    measured = len(json.dumps(variables(probe), separators=(",", ":")).encode())
+    room = 4096 - measured + 1
+
+    an_agent(stack, tmp_path, prompt='"' + "x" * (room - 2))
+    with pytest.raises(ValueError, match="environment of the function has 4,097 bytes") as refused:
+        an_agent(a_stack(), tmp_path, prompt="x" * (room + 1))
+
+    assert f"'PROMPT' with {room + 1:,}" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,10 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 
-from stackroom_constructs import RetrievalTool
+from stackroom_constructs import (
+    InvalidArgument,
+    RetrievalTool,
+)
 from tests.constructs.agents import Wiki, a_stack, an_agent, synthesise_with_cdk_nag
 
 
@@ -33,11 +36,26 @@ class Wrong(Wiki):
     ("given", "message"),
     [
         ({"agent_name": " "}, r"Stack/Agent: agent_name ' ' must be text like"),
+        ({"enable_observability": 1}, "enable_observability 1 must be True or False"),
+        (
+            {"retrieve_max_tokens": 0},
+            "Stack/Agent: retrieve_max_tokens 0 must be a whole number of 1 to 100,000",
+        ),
         ({"system_prompt": "You are"}, "Stack/Agent: system_prompt 'You are' must be an Asset of"),
+        ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),
         ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be unique, but 2"),
+        ({"knowledge_bases": ["ABCDE12345"]}, r"knowledge_bases\[0\] 'ABCDE12345' must be a kn"),
         (
             {"knowledge_bases": [Wrong(knowledgeBaseId=None)]},
             "knowledgeBaseId of 'The wiki' None must be non-blank text",
+        ),
+        (
+            {"knowledge_bases": [Wrong(since={1, 2})]},
+            "configuration of 'The wiki' .* must be serializable as JSON",
+        ),
+        (
+            {"knowledge_bases": [Wrong(zones=cdk.Fn.get_azs())]},
+            "free of lists that are known only at deploy",
         ),
         (
             {
@@ -70,6 +88,7 @@ def test_invalid_argument_is_refused_with_what_is_allowed(
     [
         ({}, 1),
         ({"identity_from_event": True}, 0),
+        ({"knowledge_bases": [Wiki()]}, 0),
     ],
 )
 def test_access_control_without_an_identity_adds_a_warning(
@@ -88,6 +107,7 @@ def test_access_control_without_an_identity_adds_a_warning(
     ("seconds", "given", "message"),
     [
         (None, {}, "visibility_timeout of the queue 30 must be 600"),
+        (600, {"batch_size": 11}, "batch_size 11 must be"),
         (600, {"max_concurrency": 1}, "max_concurrency 1 must be"),
     ],
 )
@@ -118,9 +138,10 @@ LISTING = iam.PolicyStatement(actions=["s3:ListAllMyBuckets"], resources=["*"])
     "given",
     [
         {"knowledge_bases": [Everywhere()]},
+        {"additional_policy_statements_for_tools": [LISTING]},
         {"additional_policy_statements_for_knowledge_bases": [LISTING]},
     ],
-    ids=["of a knowledge base", "for knowledge bases"],
+    ids=["of a knowledge base", "for tools", "for knowledge bases"],
 )
 def test_unexplained_wildcard_of_others_is_a_finding(tmp_path: Path, given: dict[str, Any]) -> None:
     stack = a_stack()
@@ -128,3 +149,21 @@ def test_unexplained_wildcard_of_others_is_a_finding(tmp_path: Path, given: dict
 
     with pytest.raises(RuntimeError, match=r"AwsSolutions-IAM5\[Resource::\*\]"):
         synthesise_with_cdk_nag(stack)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"id": ID}, r"knowledge_bases\[0\] \['id'\] must be arguments of BedrockKn"),
+        (
+            {"knowledge_base_id": ID, "acl": True},
+            r"knowledge_bases\[0\] \['acl'\] must be arguments",
+        ),
+        ({"name": "Rules"}, "knowledge_base_id None must be the id of an existing knowledge base"),
+    ],
+)
+def test_unknown_plain_props_are_refused_by_name(
+    tmp_path: Path, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=message):
+        an_agent(a_stack(), tmp_path, knowledge_bases=[given])

@@ -32,6 +32,7 @@ from tests.constructs.agents import (
     an_agent,
     granted,
     properties,
+    resources,
     spelled,
     synthesise_with_cdk_nag,
     variables,
@@ -64,6 +65,21 @@ def test_agent_without_knowledge_bases_has_exactly_these_rights(plain: cdk.Stack
         ("logs:PutLogEvents", "<AgentLogs.Arn>:*"),
         ("kms:Decrypt", "<AgentKey.Arn>"),
     }
+
+
+def test_log_is_encrypted_with_its_own_key_and_follows_removal_policy(
+    plain: cdk.Stack, stack: cdk.Stack, tmp_path: Path
+) -> None:
+    an_agent(stack, tmp_path, removal_policy=cdk.RemovalPolicy.RETAIN)
+
+    assert spelled(properties(plain, "AWS::Logs::LogGroup")["KmsKeyId"]) == "<AgentKey.Arn>"
+    for each, policy in ((plain, "Delete"), (stack, "Retain")):
+        policies = {
+            made["Type"]: made["DeletionPolicy"]
+            for made in resources(each).values()
+            if "DeletionPolicy" in made
+        }
+        assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
 def test_model_behind_a_profile_is_invoked_only_through_it(
@@ -141,6 +157,25 @@ def test_handler_reads_all_variables(stack: cdk.Stack, tmp_path: Path) -> None:
     assert (read.identity_from_event, read.enable_observability) == (True, True)
     assert (read.answers_queue_url, read.prompt) == (url, "Answer the question.")
     assert read.budget == Budget(max_tokens=1200, prioritize_by=Priority.BALANCED)
+
+
+def test_log_of_an_observed_agent_masks_personal_data(stack: cdk.Stack, tmp_path: Path) -> None:
+    an_agent(stack, tmp_path, enable_observability=True)
+
+    audited, masked = properties(stack, "AWS::Logs::LogGroup")["DataProtectionPolicy"]["Statement"]
+
+    assert any("EmailAddress" in spelled(each) for each in masked["DataIdentifier"])
+    assert audited["DataIdentifier"] == masked["DataIdentifier"]
+    assert masked["Operation"] == {"Deidentify": {"MaskConfig": {}}}
+
+
+def test_given_encryption_key_replaces_the_new_one(stack: cdk.Stack, tmp_path: Path) -> None:
+    arn = "arn:aws:kms:us-east-1:123456789012:key/1234"
+    an_agent(stack, tmp_path, encryption_key=kms.Key.from_key_arn(stack, "Theirs", arn))
+
+    assert "AWS::KMS::Key" not in {each["Type"] for each in resources(stack).values()}
+    assert properties(stack, "AWS::Lambda::Function")["KmsKeyArn"] == arn
+    assert ("kms:Decrypt", arn) in granted(stack)
 
 
 def test_agent_in_a_vpc_may_manage_network_interfaces(stack: cdk.Stack, tmp_path: Path) -> None:

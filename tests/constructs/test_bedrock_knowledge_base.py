@@ -123,11 +123,14 @@ def test_guardrail_and_models_are_granted_by_exact_resource() -> None:
     ("arguments", "message"),
     [
         ({"knowledge_base_id": None}, "knowledge_base_id None must be the id of an existing"),
+        ({"knowledge_base_id": "kb-handbook"}, "knowledge_base_id 'kb-handbook' must be 10"),
+        ({"guardrail_version": None}, "guardrail_version None must be a text like"),
         ({"reranking": "amazon.rerank-v1:0"}, "reranking 'amazon.* must be a Reranking"),
         (
             {"managed_reranking": "CUSTOM", "vector_store_type": "MANAGED"},
             "managed_reranking 'CUSTOM' must be one of MANAGED, NONE",
         ),
+        ({"min_score": float("nan")}, "min_score nan must"),
     ],
 )
 # Arguments that the reader of the entry also refuses are in test_what_agents_read.py.
@@ -152,6 +155,13 @@ def test_bucket_in_another_account_or_region_is_refused() -> None:
             BedrockKnowledgeBase(stack, f"Of{name}", create=KnowledgeBaseCreation(bucket=bucket))
 
 
+def test_existing_knowledge_base_has_no_data_source_and_no_create(stack: cdk.Stack) -> None:
+    with pytest.raises(InvalidArgument, match="data_source_id"):
+        _ = existing(cdk.Stack()).data_source_id
+    with pytest.raises(InvalidArgument, match="knowledge_base_id 'ABCDE12345' must be omitted"):
+        existing(stack, create=to_create(stack))
+
+
 @pytest.mark.parametrize(
     ("store", "create", "message"),
     [
@@ -161,12 +171,14 @@ def test_bucket_in_another_account_or_region_is_refused() -> None:
             {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
             "store .* must be an RdsStore",
         ),
+        ("S3_VECTORS", {"embedding_model": "managed"}, "embedding_model 'managed' must be the id"),
         (
             "MANAGED",
             {"embedding_model": "managed", "max_tokens": 400},
             "create.chunking 'fixed' must be default, or fixed with 300 tokens",
         ),
         ("MANAGED", {"chunking": "hierarchical"}, "chunking 'hierarchical' must be one of"),
+        ("MANAGED", {"parsing": "bedrock_data_automation"}, "parsing .* must be default"),
         (
             "S3_VECTORS",
             {"chunking": "hierarchical", "parent_tokens": 7701},
@@ -187,6 +199,8 @@ def test_creation_option_that_the_store_lacks_is_refused_by_name(
     ("arguments", "message"),
     [
         ({"name": "Hand book"}, "name 'Hand book' must be at most 100 letters and digits"),
+        ({"create": "yes"}, "Stack/Made: create 'yes' must be a KnowledgeBaseCreation"),
+        ({"description": "d" * 201}, "description .* must be a text of at most 200 characters"),
     ],
 )
 def test_name_and_description_of_a_created_knowledge_base_are_checked(
@@ -200,6 +214,8 @@ def test_name_and_description_of_a_created_knowledge_base_are_checked(
     "wrong",
     [
         lambda: Reranking(model="amazon.rerank-v1:0", number_of_results=101),
+        lambda: ImplicitFilter(model=CLAUDE, attributes=(YEAR,) * 26),
+        lambda: MetadataAttribute(key="k" * 257, type="STRING", description="d"),
         lambda: RdsStore(cluster_arn="c", secret_arn="s", database_name="d" * 64, table_name="t"),
     ],
 )
@@ -210,14 +226,25 @@ def test_invalid_part_of_a_knowledge_base_is_refused_by_name(wrong: Callable[[],
         wrong()
 
 
+HIERARCHICAL = {"chunking": "hierarchical"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"bucket": "documents"}, "bucket 'documents' must be a bucket; for an existing one"),
+        ({"chunking": "recursive"}, "chunking 'recursive' must be one of default, fixed, hier"),
+        ({"max_tokens": 0}, "max_tokens 0 must be a whole number of 1 to 8,192"),
+        ({**HIERARCHICAL, "child_tokens": 1501}, "child_tokens 1501 must be at most the parent"),
+        ({"chunking": "semantic", "buffer_size": 2}, "buffer_size 2 must be .* 0 to 1"),
+        ({"parsing": "ocr"}, "parsing 'ocr' must be one of default, bedrock_data_automation"),
         ({"parsing": "foundation_model"}, "parsing_model None must be the id"),
+        ({"embedding_model": "titan"}, "embedding_model 'titan' must be the id of a model"),
         ({"dimensions": 1000}, "dimensions 1000 must be one of 256, 512, 1024"),
         ({"prefix": "a*/"}, r"prefix 'a\*/' must be free of"),
         ({"prefix": "${aws:username}/"}, "prefix .* must be free of .* unless readable_objects"),
+        ({"index_name": "A"}, "index_name 'A' must be 3 to 63 lower-case letters, digits"),
+        ({"data_source_type": "WEB"}, "data_source_type 'WEB' must be one of S3, CUSTOM"),
     ],
 )
 def test_knowledge_base_that_cannot_be_created_is_refused_by_name(

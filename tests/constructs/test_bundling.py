@@ -1,6 +1,8 @@
 """The zip of an agent's function: our code, and the packages that it installs."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -141,3 +143,13 @@ def test_uncalled_botocore_services_and_install_records_are_pruned(
     assert kept == {"s3", "endpoints.json"}
     assert not (unpacked / "bin").exists()
     assert [path.name for path in (unpacked / "boto3-1.0.dist-info").iterdir()] == ["METADATA"]
+
+
+def test_opensearch_py_speaks_http_without_grpc() -> None:
+    code = (
+        "import sys; sys.modules['grpc'] = None; import opensearchpy; print(opensearchpy.VERSION)"
+    )
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stderr) == (0, "")

@@ -46,6 +46,17 @@ def test_created_knowledge_base_has_an_index_in_its_own_bucket(created: Assembly
     assert made["Description"] == "The knowledge base Handbook."
 
 
+def test_created_knowledge_bases_have_the_tag_for_the_mcp_server(created: Assembly) -> None:
+    tags = [
+        base.properties["Tags"]
+        for stack in ("defaults", "others", "stores")
+        for base in created.all(stack, "AWS::Bedrock::KnowledgeBase")
+    ]
+
+    assert len(tags) > 5
+    assert all(each["mcp-multirag-kb"] == "true" for each in tags)
+
+
 def test_created_base_reads_below_its_prefix_and_may_fill_its_index(
     created: Assembly,
 ) -> None:
@@ -119,6 +130,40 @@ def test_chunking_is_configured_and_hierarchical_adds_a_warning(
     assert warnings.count("stackroom:hierarchical-chunks") == 1  # none for the RDS table
 
 
+def test_data_automation_needs_its_project_and_profile(created: Assembly) -> None:
+    found = source(created, "others", "Automated")["VectorIngestionConfiguration"]
+    allowed = rights(created, "others", "Automated")
+
+    assert found["ParsingConfiguration"] == {"ParsingStrategy": "BEDROCK_DATA_AUTOMATION"}
+    assert allowed["bedrock:InvokeDataAutomationAsync"] == [
+        "arn:aws:bedrock:{region}:aws:data-automation-project/public-rag-default",
+        "arn:aws:bedrock:*:{account}:data-automation-profile/*.data-automation-v1",
+    ]
+    assert allowed["bedrock:GetDataAutomationStatus"] == (
+        "arn:aws:bedrock:{region}:{account}:data-automation-invocation/*"
+    )
+
+
+def test_parsing_model_is_invoked_through_its_profile(created: Assembly) -> None:
+    found = source(created, "others", "Read")["VectorIngestionConfiguration"][
+        "ParsingConfiguration"
+    ]
+    allowed = rights(created, "others", "Read")
+
+    profile = (
+        "arn:aws:bedrock:{region}:{account}:inference-profile/"
+        "eu.anthropic.claude-haiku-4-5-20251001-v1:0"
+    )
+    assert found == {
+        "ParsingStrategy": "BEDROCK_FOUNDATION_MODEL",
+        "BedrockFoundationModelConfiguration": {
+            "ModelArn": profile,
+            "ParsingPrompt": {"ParsingPromptText": "Write down everything."},
+        },
+    }
+    assert allowed["bedrock:GetInferenceProfile"] == profile
+
+
 def test_created_knowledge_bases_use_the_named_collection_and_table(created: Assembly) -> None:
     collection, table = (
         created.one("stores", "AWS::Bedrock::KnowledgeBase", name).properties
@@ -184,6 +229,23 @@ def test_managed_knowledge_base_has_a_connector_and_no_store(created: Assembly) 
         },
     }
     assert found["VectorIngestionConfiguration"]["ChunkingConfiguration"]
+
+
+def test_service_role_may_rerank_and_derive_filters(created: Assembly) -> None:
+    allowed = rights(created, "models", "Ranked")
+    role = created.one("models", "AWS::IAM::Role", "RankedRole").properties
+
+    [policy] = role["Policies"]
+    invoked = [
+        each["Resource"]
+        for each in policy["PolicyDocument"]["Statement"]
+        if each["Action"] == "bedrock:InvokeModel"
+    ]
+
+    assert allowed["bedrock:Rerank"] == "*"
+    assert allowed["kms:Decrypt"].endswith(".Arn")
+    assert str(invoked).count("foundation-model/") == 3  # embeds, ranks, filters
+    assert "amazon.rerank-v1:0" in str(invoked)
 
 
 def test_created_templates_break_no_rule_and_name_no_unknown_action(

@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+import pytest
 from aws_cdk import aws_cognito as cognito
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_lambda as lambda_
 
 from stackroom_agents.interactive import InteractiveSettings
-from stackroom_constructs import AgentNetwork, InteractiveAgent
+from stackroom_constructs import AgentNetwork, InteractiveAgent, InvalidArgument
 from tests.constructs.agents import (
     MODEL,
     a_stack,
@@ -23,6 +25,7 @@ ASSETS = "arn:aws:s3:::cdk-hnb659fds-assets-123456789012-us-east-1"
 RUNTIME = "AWS::BedrockAgentCore::Runtime"
 POOL = "https://cognito-idp.us-east-1.amazonaws.com/us-east-1_pool"
 LOGS = "arn:aws:logs:us-east-1:123456789012:log-group:"
+LAYER = "arn:aws:lambda:us-east-1:123456789012:layer:somebodys:1"
 
 
 def an_agent(stack: cdk.Stack, folder: Path, **given: Any) -> InteractiveAgent:
@@ -86,3 +89,21 @@ def test_sessions_are_encrypted_and_expire_without_cdk_nag_findings(tmp_path: Pa
     assert (rule["ExpirationInDays"], rule["Status"]) == (7, "Enabled")
     assert encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "aws:kms"
     assert inside["Subnets"] == ["subnet-1"]
+
+
+def test_options_that_the_runtime_lacks_are_refused(tmp_path: Path) -> None:
+    stack = a_stack()
+    layer = lambda_.LayerVersion.from_layer_version_arn(stack, "Layer", LAYER)
+    large = [
+        {"knowledge_base_id": f"ABCDE1234{n}", "name": f"N{n}", "description": "x" * 700}
+        for n in range(3)
+    ]
+
+    for name, given, argument in (
+        ("lambda_layers", [layer], "lambda_layers"),
+        ("user_pool_clients", [], "user_pool_clients"),
+        ("knowledge_bases", large, "KNOWLEDGE_BASES_CONFIG"),
+    ):
+        with pytest.raises(InvalidArgument) as refused:
+            an_agent(cdk.Stack(stack, name.replace("_", "-")), tmp_path, **{name: given})
+        assert refused.value.argument == argument

@@ -20,6 +20,7 @@ from stackroom_constructs import (
     Reranking,
     VectorIndexKnowledgeBase,
 )
+from stackroom_constructs.agent_knowledge_bases import AgentKnowledgeBases
 from stackroom_constructs.own_store_knowledge_base import OwnStoreKnowledgeBase
 from stackroom_constructs.pgvector_knowledge_base import PACKAGES
 from tests.constructs.agents import statements
@@ -65,10 +66,19 @@ def test_own_store_grants_exactly_its_store_models_and_guardrail(
     ("made", "argument", "value", "allowed"),
     [
         (OpenSearchKnowledgeBase, "collection_arn", f"{COLLECTION}*", "an ARN of a collection"),
+        (OpenSearchKnowledgeBase, "collection_name", "Finance", "small letters"),
         (OpenSearchKnowledgeBase, "collection_endpoint", "http://elsewhere", "https://"),
+        (
+            PgvectorKnowledgeBase,
+            "host",
+            "https://db.example.com",
+            "the host name of an RDS endpoint",
+        ),
         (PgvectorKnowledgeBase, "resource_id", "*", "db-..., cluster-... or prx-..."),
+        (PgvectorKnowledgeBase, "user", "agent*", "1 to 63 letters"),
         (PgvectorKnowledgeBase, "certificates", "/nowhere.pem", "a PEM file of certificates"),
         (VectorIndexKnowledgeBase, "index_arn", f"{INDEX}*", "arn:aws:s3vectors:"),
+        (VectorIndexKnowledgeBase, "reranking", "amazon.rerank-v1:0", "a Reranking"),
     ],
 )
 def test_invalid_store_argument_is_refused_with_what_is_allowed(
@@ -79,6 +89,17 @@ def test_invalid_store_argument_is_refused_with_what_is_allowed(
 
     assert str(raised.value).startswith(f"Stack/Parts: {argument} ")
     assert allowed in str(raised.value)
+
+
+def test_reranking_fields_and_blank_field_name_are_refused_for_own_store(
+    stack: cdk.Stack,
+) -> None:
+    chosen = Reranking(model="amazon.rerank-v1:0", fields_to_include=("title",))
+
+    with pytest.raises(InvalidArgument, match=r"reranking\.fields_to_include \('title',\)"):
+        in_its_store(stack, VectorIndexKnowledgeBase, reranking=chosen)
+    with pytest.raises(InvalidArgument, match="vectorField ' ' must be non-blank text"):
+        in_its_store(cdk.Stack(), OpenSearchKnowledgeBase, vector_field=" ")
 
 
 def test_collection_policy_allows_a_role_only_to_read_the_index(
@@ -179,3 +200,15 @@ def test_index_is_searchable_only_if_its_base_was_created_with_s3_vectors(stack:
             VectorIndexKnowledgeBase.of(each, tenancy="shared")  # type: ignore[arg-type]  # one is none
     with pytest.raises(InvalidArgument, match=r"embedding_model 'cohere\.embed-v4:0' must be"):
         VectorIndexKnowledgeBase.of(foreign, tenancy="shared")
+
+
+def test_index_given_along_with_its_knowledge_base_is_refused_by_name(
+    stack: cdk.Stack,
+) -> None:
+    handbook = made_by_bedrock(stack, "Handbook")
+    index = VectorIndexKnowledgeBase.of(handbook, tenancy="shared")
+
+    with pytest.raises(InvalidArgument, match=r"unique, but 2 .* Handbook, Handbook") as refused:
+        AgentKnowledgeBases.of(stack, [handbook, index])
+
+    assert "Fn::GetAtt" not in str(refused.value)

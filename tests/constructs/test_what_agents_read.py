@@ -136,6 +136,28 @@ def test_settings_read_each_exported_member(
     assert all(each in changed.values() for each in plain)
 
 
+def test_reranking_and_filter_models_are_exported_in_retrieve_syntax(
+    stack: cdk.Stack,
+) -> None:
+    entry = of_bedrock(
+        stack,
+        vector_store_type="RDS",
+        reranking=RANKED,
+        implicit_filter=ImplicitFilter(model=CLAUDE, attributes=(YEAR,)),
+    ).export_configuration()
+
+    ranks, filters = entry["reranking"], entry["implicitFilter"]
+    assert ranks.pop("modelArn").endswith("::foundation-model/amazon.rerank-v1:0")
+    assert ranks == {
+        "numberOfRerankedResults": 3,
+        "fieldsToInclude": ["title"],
+        "additionalModelRequestFields": {"top": 1},
+    }
+    assert filters["modelArn"].endswith(f"::foundation-model/{CLAUDE}")
+    attribute = {"key": "year", "type": "NUMBER", "description": "Of issue."}
+    assert filters["metadataAttributes"] == [attribute]
+
+
 # Required members, and those with other defaults in an agent's environment.
 REQUIRED = {"knowledgeBaseId", "name", "description", "vectorStoreType", "tenancy", "indexArn"} | {
     *("collectionEndpoint", "host", "database", "user", "sslRootCert", "port"),
