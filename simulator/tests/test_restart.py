@@ -41,6 +41,36 @@ def test_documents_are_found_and_can_be_ingested_after_a_kill(
     assert answer["documentDetails"][0]["status"] == "STARTING"
 
 
+@holds("job.failed")
+def test_killed_job_is_failed_and_next_job_finishes_its_work(
+    tmp_path: Path, s3_endpoint: str
+) -> None:
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        world = World(endpoint, s3_endpoint)
+        knowledge_base, source = world.pair()
+        for number in range(60):
+            world.put(f"{number:02}.txt", f"Otter number {number} holds hands.")
+        # The last, and so long that the job is not over before the kill.
+        world.put("long.txt", "A wall of granite. " * 2_000, {"kind": "long"})
+        job = world.start(knowledge_base, source)
+        eventually(lambda: world.job(job)["statistics"]["numberOfNewDocumentsIndexed"] > 3)
+
+    with running(tmp_path, s3_endpoint, speed=50) as endpoint:
+        again = World(endpoint, s3_endpoint)
+        killed = again.job(job)
+        statuses = set(again.statuses(knowledge_base, source).values())
+        again.sync(knowledge_base, source)
+        short = {"notEquals": {"key": "kind", "value": "long"}}
+        texts = eventually(
+            lambda: len(found := again.search(knowledge_base, "otter", short)) == 60 and found
+        )
+
+    assert killed["status"] == "FAILED"
+    assert "internal error" in killed["failureReasons"][0]
+    assert statuses == {"INDEXED", "FAILED"}
+    assert len({hit["content"]["text"] for hit in texts}) == 60
+
+
 def test_passage_lost_to_full_disk_is_not_found_under_another_owner(
     tmp_path: Path,
 ) -> None:

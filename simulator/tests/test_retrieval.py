@@ -1,10 +1,14 @@
 """Retrieve: results, pages, filters on S3 Vectors, and validation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from bedrock_kb_simulator import rules
+from bedrock_kb_simulator.aws_clock import Clock
+from bedrock_kb_simulator.identifiers import start_of, token_for
+from bedrock_kb_simulator.service_errors import ServiceError
 from simulator.tests.holding import holds
 from simulator.tests.world import World, eventually, invalid, refused
 
@@ -221,3 +225,16 @@ def test_result_pages_are_sorted_and_tokens_are_bound_to_one_request(
     assert {error["Message"] for error in errors} == {
         "The provided nextToken is not valid for this request"
     }
+
+
+@holds("retrieve.next-token")
+def test_page_token_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, clock = many("KB12345678"), Clock()
+
+    new = token_for(asked, 7, clock=clock)
+    monkeypatch.setattr(rules, "RETRIEVE_TOKEN", replace(rules.RETRIEVE_TOKEN, value=0))
+    old = token_for(asked, 7, clock=clock)
+
+    assert start_of({**asked, "nextToken": new}, clock=clock) == 7
+    with pytest.raises(ServiceError, match="not valid for this request"):
+        start_of({**asked, "nextToken": old}, clock=clock)

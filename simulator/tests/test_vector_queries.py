@@ -57,6 +57,18 @@ def test_query_by_vector_returns_the_nearest_with_requested_members(
     assert "scores" not in told[0]
 
 
+def test_euclidean_index_uses_the_vectors_lengths(world: World) -> None:
+    arn = world.index(dimension=2, metric="euclidean")
+    world.put_vector(arn, "near", [1, 1])
+    world.put_vector(arn, "far", [30, 40])
+    world.put_vector(arn, "nought", [0, 0])
+
+    found = world.query(arn, vector=[0, 0], returnDistance=True)
+
+    assert keys(found) == ["nought", "near", "far"]
+    assert [vector["distance"] for vector in found] == pytest.approx([0, 2**0.5, 50])
+
+
 @holds("query.words", "text-search.analyzers")
 def test_query_by_text_finds_any_of_its_words_in_any_form(world: World, index: str) -> None:
     found = world.query(index, texts={"text": "machine for washing?"})

@@ -111,18 +111,35 @@ def test_job_statistics_and_reasons_are_read_and_unknown_job_is_none(
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 
-@pytest.mark.parametrize("code", ["ConflictException", "ValidationException"])
-def test_stopping_a_job_that_is_over_is_no_error(
-    jobs: BedrockIngestionJobs, stubber: Stubber, code: str
+def test_our_own_job_is_looked_for_among_the_newest(
+    jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
-    asked = {**IDS, "ingestionJobId": "JOB1234567"}
-    stubber.add_response("stop_ingestion_job", {"ingestionJob": a_job("STOPPING")}, asked)
-    stubber.add_client_error("stop_ingestion_job", code, "not running", 400)
+    summaries = [a_job("IN_PROGRESS", "JOB0000003", description="ours"), a_job("COMPLETE")]
+    newest_first = {"attribute": "STARTED_AT", "order": "DESCENDING"}
+    listed = {"ingestionJobSummaries": summaries}
+    stubber.add_response("list_ingestion_jobs", listed, {**IDS, "sortBy": newest_first})
 
-    jobs.stop(SOURCE, "JOB1234567")
-    jobs.stop(SOURCE, "JOB1234567")
+    found = jobs.running(SOURCE, description="ours")
 
-    stubber.assert_no_pending_responses()
+    assert found is not None
+    assert found.job_id == "JOB0000003"
+
+
+def test_statuses_of_documents_are_requested_ten_at_a_time(
+    jobs: BedrockIngestionJobs, stubber: Stubber
+) -> None:
+    uris = [f"s3://docs/alice/r/{number:02} é.txt" for number in range(12)]
+    for part in (uris[:10], uris[10:]):
+        identifiers = [{"dataSourceType": "S3", "s3": {"uri": uri}} for uri in part]
+        stubber.add_response(
+            "get_knowledge_base_documents",
+            {"documentDetails": [a_document(uri) for uri in part]},
+            {**IDS, "documentIdentifiers": identifiers},
+        )
+
+    verdicts = jobs.details(SOURCE, uris)
+
+    assert verdicts == {uri: DocumentDetail(status="INDEXED", updated_at=NOW) for uri in uris}
 
 
 def test_details_of_many_documents_are_listed_and_only_asked_ones_returned(

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import json
-from base64 import b64decode
+from base64 import b64decode, urlsafe_b64decode
 from collections.abc import Iterator, Sequence
 from functools import partial
 from http.cookies import SimpleCookie
@@ -19,6 +19,7 @@ from stackroom.aws import session
 from stackroom_console import wiring
 from stackroom_console.openid_provider import CALLBACK, OpenIdProvider
 from stackroom_console.rendering import STATIC
+from stackroom_console.sealed_cookies import seal_key
 from tests.console.provider import CLIENT, ISSUER, Provider
 from tests.functions.pipeline import Pipeline
 from tests.functions.printed import listening
@@ -140,6 +141,14 @@ def test_compressed_file_arrives_complete(console: None) -> None:
     assert answer["headers"]["content-encoding"] == "gzip"
     assert answer["isBase64Encoded"]
     assert gzip.decompress(b64decode(answer["body"])) == style.read_bytes()
+
+
+def test_two_starts_derive_the_same_key_from_the_secret() -> None:
+    key = seal_key(SECRET)
+
+    assert key == seal_key(SECRET) != seal_key("b" * 64)
+    assert len(urlsafe_b64decode(key)) == 32
+    assert SECRET.encode() not in key
 
 
 def test_console_serves_nothing_without_its_key(

@@ -199,6 +199,14 @@ def test_arguments_other_than_an_object_get_a_tool_error(
     assert unsigned.startswith("Not authorised: ")
 
 
+def test_null_arguments_are_forwarded_as_none(issuer: Issuer) -> None:
+    body = {**CALL, "params": {"name": "t___x", "arguments": None}}
+
+    outcome = intercept(body, bearer(issuer.mint("alice")))
+
+    assert outcome["transformedGatewayRequest"]["body"] == body
+
+
 WRONG_CLAIMS: list[tuple[dict[str, Any], str]] = [
     ({"exp": 1_700_000_000}, "it has expired"),
     ({"iss": "https://elsewhere.example"}, "it comes from another issuer"),

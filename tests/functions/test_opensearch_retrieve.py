@@ -8,6 +8,7 @@ import pydantic
 import pytest
 
 from functions.opensearch_retrieve import handler as function
+from stackroom.model.filters import AllOf, Has
 from stackroom.model.passages import Passage
 from stackroom.search.linked_retrieval import LinkedKnowledgeBase, LinkedRetrieval
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -78,6 +79,22 @@ def test_result_has_content_score_metadata_and_source_for_any_caller(
     assert result["source"]["uri"] == "s3://docs/0.pdf"
     assert (result["source"]["filename"], result["source"]["page"]) == ("0.pdf", 3)
     assert answer["metadata"]["total_results"] == 1
+
+
+def test_filter_top_k_and_score_threshold_limit_the_results(
+    knowledge_base: FakeKnowledgeBase,
+) -> None:
+    in_gl = {"domain": "finance", "taxonomy": "GL"}
+    for score in (0.56, 0.55, 0.5499, 0.0):
+        _put(knowledge_base, score, **in_gl)
+    _put(knowledge_base, 0.99, domain="finance", taxonomy="AP")
+
+    answers = [call({"query": "ledgers", "top_k": top_k, "filter": in_gl}) for top_k in (1, 4)]
+
+    scores = [[each["score"] for each in answer["results"]] for answer in answers]
+    assert scores == [[0.56], [0.56, 0.55]]
+    condition = AllOf((Has("domain", "finance"), Has("taxonomy", "GL")))
+    assert knowledge_base.filters == [condition] * 2
 
 
 def test_invalid_arguments_are_named_and_only_the_gateway_may_call(

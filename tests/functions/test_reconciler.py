@@ -171,6 +171,18 @@ def test_next_invocation_continues_where_the_time_ran_out(
     assert bookmark.read() is None
 
 
+def test_when_no_round_is_due_a_lost_upload_waits_for_the_next(
+    world: None, later: None, printed: Printed
+) -> None:
+    first = reconcile(when_due=True)
+    put(KEY)
+    read(KEY)
+
+    assert first == {"finished": True, "found": {}}
+    assert reconcile(when_due=True) == {"finished": True, "found": {}}
+    assert reconcile()["found"] == {"object_without_record": 1}
+
+
 def test_operator_deletes_a_catalog_of_its_owner_only(
     world: None, later: None, printed: Printed
 ) -> None:

@@ -166,3 +166,15 @@ def test_failure_is_raised_for_a_retry_without_failing_the_deployment(
         assert re.search(message, answer["Data"]["State"])
         # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
         assert len(json.dumps(answer)) <= 4096
+
+
+def test_undelivered_answer_is_retried_and_then_left_for_lambda_to_repeat(
+    ask: Ask, cloudformation: CloudFormation
+) -> None:
+    cloudformation.refusals = [503] * 5
+
+    with pytest.raises(OSError, match="503"):
+        ask("Create")
+    ask("Create")
+
+    assert cloudformation.answer["Status"] == "SUCCESS"

@@ -7,6 +7,7 @@ import pytest
 
 from stackroom.aws.dynamodb.catalog_records import MAX_CATALOGS, DynamoCatalogRegister
 from stackroom.errors import LimitReached, RecordChanged
+from stackroom.model.attributes import MOST_RECORDED
 from stackroom.model.records import Catalog, CatalogStatus, DataSource, DataSourceType
 from stackroom.model.repositories import CatalogRegister
 from tests.aws.stores import CATALOG_TABLE, CONTROL_TABLE
@@ -72,6 +73,18 @@ def test_recorded_attribute_types_are_added_to_those_that_are_there(
 
     assert found(catalogs).attribute_types == {"year:number", "year:text", "tags:list"}
     assert catalogs.get("cat-alice-2") is None
+
+
+def test_attribute_types_beyond_what_a_record_keeps_are_not_added(
+    catalogs: CatalogRegister,
+) -> None:
+    catalogs.open(a_catalog(at=NOW))
+    many = frozenset(f"name{number}:text" for number in range(MOST_RECORDED))
+    catalogs.record_attributes("cat-alice-1", many)
+
+    catalogs.record_attributes("cat-alice-1", frozenset({"year:number"}))
+
+    assert found(catalogs).attribute_types == many
 
 
 def test_description_changes_only_the_named_fields(catalogs: CatalogRegister) -> None:

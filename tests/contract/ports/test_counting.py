@@ -11,6 +11,7 @@ from stackroom.aws.dynamodb.document_names import DynamoStayingDocuments
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.errors import RecordChanged
 from stackroom.model.catalog_counts import Counts, counts_in
+from stackroom.model.keys import unplaced_partition
 from stackroom.model.records import (
     NOT_BY_FOLDER,
     NOT_BY_THEIRS,
@@ -221,6 +222,38 @@ def test_refused_write_changes_no_counters(counted_stores: CountedStores) -> Non
     assert counted_stores.counts == (10, 100, 0, 1, 1)
 
 
+def test_document_without_catalog_is_kept_and_counted_once_it_reopens(
+    counted_stores: CountedStores,
+) -> None:
+    opened = a_catalog(2)
+    saved = counted_stores.documents.save(a_document(catalog_id=opened.catalog_id))
+    other = counted_stores.documents.save(a_document(2, catalog_id=opened.catalog_id))
+    [again] = counted_stores.documents.save_all([saved.model_copy(update={"size": 4})])
+    counted_stores.documents.remove(other)
+    without = (
+        list(counted_stores.documents.open_in(opened.catalog_id)),
+        counted_stores.catalogs.get("cat-alice-2"),
+    )
+    counted_stores.catalogs.open(opened)
+    counted_stores.documents.save(again)
+
+    catalog = counted_stores.catalogs.get(opened.catalog_id)
+    assert (saved.opened_at, saved.counted, without) == (None, None, ([], None))
+    assert catalog is not None
+    assert (catalog.document_count, catalog.total_bytes, catalog.open_count) == (1, 4, 1)
+    assert len(list(counted_stores.documents.open_in(opened.catalog_id))) == 1
+
+
+def test_an_object_of_no_catalog_is_counted_nowhere(counted_stores: CountedStores) -> None:
+    unplaced = unplaced_partition("alice")
+
+    saved = counted_stores.documents.save(failed(a_document(catalog_id=unplaced)))
+
+    assert saved.counted is None
+    assert list(counted_stores.documents.failed_in(unplaced)) == []
+    assert counted_stores.counts == (0, 0, 0, 0, 0)
+
+
 def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     counted_stores: CountedStores,
 ) -> None:
@@ -234,6 +267,19 @@ def test_documents_added_to_deleting_catalog_count_and_index_if_it_stays(
     assert while_going is CatalogStatus.DELETING
     assert counted_stores.catalog.status is CatalogStatus.INDEXING
     assert counted_stores.counts == (3, 30, 0, 3, 3)
+
+
+def test_counters_of_a_reopened_catalog_never_fall_below_zero(
+    counted_stores: CountedStores,
+) -> None:
+    left = counted_stores.documents.save(indexed(counted_stores.documents.save(a_document())))
+    counted_stores.catalogs.mark_deleting(CATALOG, at=NOW)
+    counted_stores.catalogs.close(counted_stores.catalog)
+    counted_stores.catalogs.open(a_catalog(at=LATER))
+
+    counted_stores.documents.remove(left)
+
+    assert counted_stores.counts == (0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -301,6 +347,16 @@ def test_documents_over_a_cap_are_listed_apart_and_catalog_is_ready(
     assert let_go.opened_at == first.opened_at
     assert list(counted_stores.documents.over_in(CATALOG)) == []
     assert counts_in(counted_stores.catalog).each[5:] == (0, 0, 0)
+
+
+def test_earlier_version_of_a_waiting_document_uses_its_place(
+    counted_stores: CountedStores,
+) -> None:
+    again = counted_stores.documents.save(a_document().model_copy(update={"indexed_at": NOW}))
+
+    counted_stores.documents.save(again.model_copy(update={"over_cap": CapKind.BYTES}))
+
+    assert counts_in(counted_stores.catalog).each[5:] == (1, 0, 0)
 
 
 def test_newest_open_documents_can_be_listed(counted_stores: CountedStores) -> None:

@@ -155,6 +155,16 @@ def test_release_is_refused_until_all_requests_are_served(
     )
 
 
+def test_a_catalog_without_a_lease_has_none_to_mark_or_to_release(leases: Leases) -> None:
+    nothing = Lease(worklist_id="cat-9", requested=0, epoch=1, held=True, started=False)
+
+    leases.mark_started(nothing)
+
+    with pytest.raises(RunSuperseded):
+        leases.release("cat-9", 1, served=0)
+    assert leases.get("cat-9") is None
+
+
 def test_held_leases_are_listed_and_those_that_expired_found_and_no_others(
     leases: Leases,
 ) -> None:
