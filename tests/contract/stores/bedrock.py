@@ -1,6 +1,5 @@
 """Knowledge bases of Bedrock's as simulated here, in every way to search one."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +26,7 @@ from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.document_sets import QUESTION, DocumentSet
-from tests.contract.stores.relay import Relay, Spoil, asking, instead
+from tests.contract.stores.relay import Relay, Spoil, instead
 from tests.contract.stores.worlds import Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
@@ -208,17 +207,8 @@ class BedrockWorld:
             with self.relay.holding(at=""):
                 yield
             return
-        spoil = SPOILT.get(trouble, asking(_without_filter))
-        with self.relay.spoiling(spoil, at=self.searches_at):
+        with self.relay.spoiling(SPOILT[trouble], at=self.searches_at):
             yield
-
-
-def _without_filter(body: bytes) -> bytes:
-    asked = json.loads(body)
-    asked.pop("filter", None)
-    for search in asked.get("retrievalConfiguration", {}).values():  # of either kind
-        search.pop("filter", None)
-    return json.dumps(asked).encode()
 
 
 SPOILT: Mapping[Trouble, Spoil] = {

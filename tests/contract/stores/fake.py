@@ -1,7 +1,6 @@
 """The fake of our tests: it promises what the stores do, so tests may rely on it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -9,12 +8,12 @@ from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.worlds import Ranks, Store, Trouble
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 
-# It answers nothing over a wire, where an answer could be late.
+# It answers nothing over a wire, where an answer could be spoilt.
 STORES = {
     "fake": Store(
         fixture="fake_world",
         ranks=Ranks.BY_WORDS,
-        troubles=frozenset({Trouble.FOREIGN}),
+        troubles=frozenset(),
         is_process=False,
     )
 }
@@ -33,13 +32,8 @@ class FakeWorld:
             self._kept[document_set.name] = _filled(document_set)
         return self._kept[document_set.name]
 
-    @contextmanager
-    def in_trouble(self, trouble: Trouble) -> Iterator[None]:
-        for each in self._kept.values():
-            each.ignores_filters = trouble is Trouble.FOREIGN
-        yield
-        for each in self._kept.values():
-            each.ignores_filters = False
+    def in_trouble(self, trouble: Trouble) -> AbstractContextManager[None]:
+        raise NotImplementedError(trouble)  # it has none
 
 
 def _filled(document_set: DocumentSet) -> FakeKnowledgeBase:

@@ -1,14 +1,12 @@
 """Indexes of OpenSearch Serverless, in both ways to search one."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from opensearchpy import Urllib3AWSV4SignerAuth
 
 from stackroom.aws.bedrock.question_embeddings import BedrockEmbeddings
 from stackroom.model.passages import KnowledgeBase, Search
@@ -19,7 +17,7 @@ from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBa
 from tests.contract.stores.bedrock import MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
-from tests.contract.stores.relay import Answer, Call, PassOn, Relay
+from tests.contract.stores.relay import Relay
 from tests.contract.stores.worlds import Ranks, Store, Trouble, World
 from tests.opensearch.collection import Collection, credentials
 from tests.opensearch.stand_in import REGION
@@ -110,33 +108,13 @@ class OpenSearchWorld:
             with self.relay.holding(at=""):
                 yield
             return
-        spoil = SPOILT.get(trouble, _without_filters)
-        with self.relay.spoiling(spoil, at=self._searches_at):
+        with self.relay.spoiling(SPOILT[trouble], at=self._searches_at):
             yield
 
     def close(self) -> None:
         self.collection.close()
         for each in self._clients:
             each.close()
-
-
-def _without_filters(call: Call, pass_on: PassOn) -> Answer:
-    """Signed anew, since OpenSearch Serverless believes no body but the one that was signed."""
-    lines = [json.loads(line) for line in call.body.splitlines()]
-    for asked in lines:
-        query = asked.get("query", {})
-        query.get("knn", {}).get("vector", {}).pop("filter", None)
-        query.get("bool", {}).pop("filter", None)
-    body = "".join(f"{json.dumps(each)}\n" for each in lines).encode()
-    sign = Urllib3AWSV4SignerAuth(credentials("reader"), REGION, "aoss")
-    kept = {
-        key: each
-        for key, each in call.headers.items()
-        if not key.lower().startswith(("x-amz-", "authorization"))
-    }
-    host = next(each for key, each in call.headers.items() if key.lower() == "host")
-    signed = sign(call.method, f"http://{host}{call.path}", body)
-    return pass_on(replace(call, headers={**kept, **signed}, body=body))
 
 
 @contextmanager

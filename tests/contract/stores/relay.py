@@ -3,7 +3,7 @@ A relay between an adapter and a stand-in: it passes calls on, counts or spoils 
 
     with Relay(simulator.endpoint) as relay:
         client = boto3.client("s3vectors", endpoint_url=relay.endpoint)
-        with relay.spoiling(asking(without_filter), at="/QueryVectors"):
+        with relay.spoiling(instead(503, b"{}"), at="/QueryVectors"):
             ...
 
 It says `Host` as its caller did, so what a caller signed stays signed.
@@ -13,7 +13,7 @@ import http.client
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -45,11 +45,6 @@ def instead(status: int, body: bytes, *, code: str = "") -> Spoil:
     """The stand-in never hears of it."""
     headers = {"Content-Type": "application/json", "x-amzn-errortype": code}
     return lambda _call, _pass_on: Answer(status=status, headers=headers, body=body)
-
-
-def asking(change: Callable[[bytes], bytes]) -> Spoil:
-    """The stand-in hears of another body than was sent."""
-    return lambda call, pass_on: pass_on(replace(call, body=change(call.body)))
 
 
 class Relay:

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from stackroom.access.identity import Caller
 from stackroom.access.tenancy import Everyone, Member, Owned, Readers, Tenant, View
-from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Passage
 from tests.contract.stores.document_sets import (
@@ -16,8 +15,8 @@ from tests.contract.stores.document_sets import (
     a_catalog,
     found,
 )
-from tests.contract.stores.table import ALL, each
-from tests.contract.stores.worlds import Trouble, World
+from tests.contract.stores.table import ALL
+from tests.contract.stores.worlds import World
 
 CATALOGS = {each.catalog: a_catalog(each.catalog, each.user) for each in DOCS.documents}
 AT_ONCE = 16
@@ -28,13 +27,6 @@ FINANCE = ("finance", "財務")
 def proven(knowledge_base: KnowledgeBase, view: View) -> tuple[Passage, ...]:
     passages = knowledge_base.retrieve(QUESTION, view.filter(), 100).passages
     return view.proven(passages, catalog_of=CATALOGS.get)
-
-
-def proven_or_refused(knowledge_base: KnowledgeBase, view: View) -> tuple[Passage, ...]:
-    try:
-        return proven(knowledge_base, view)
-    except KnowledgeBaseUnavailable:
-        return ()
 
 
 @ALL
@@ -72,25 +64,6 @@ def test_catalog_documents_linked_by_mistake_are_shown_to_nobody(
     for view in (Everyone(), Owned("filename", "bare.txt"), Readers("allowed_groups", FINANCE)):
         assert docs.retrieve(QUESTION, view.filter(), 100).passages, view
         assert proven(docs, view) == (), view
-
-
-@each(lambda store: Trouble.FOREIGN in store.troubles)
-def test_a_store_that_ignores_the_filter_is_not_believed(world: World, docs: KnowledgeBase) -> None:
-    views = (
-        Tenant("alice"),
-        Tenant("alice", "cat-2"),
-        Member("dora", FINANCE),
-        Readers("allowed_groups", FINANCE),
-        Owned("user_id", "alice"),
-    )
-    own = {view: {passage.text for passage in proven(docs, view)} for view in views}
-
-    with world.in_trouble(Trouble.FOREIGN):
-        shown = {view: proven_or_refused(docs, view) for view in views}
-
-    # An adapter may leave out by itself what can't be meant; what is left is the caller's.
-    for view, passages in shown.items():
-        assert {passage.text for passage in passages} <= own[view], view
 
 
 @ALL

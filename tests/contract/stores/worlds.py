@@ -19,7 +19,6 @@ class Trouble(StrEnum):
     NOT_JSON = "no JSON"
     EMPTY = "an empty answer"  # without the members that it must have
     LATE = "late"  # no answer comes while it lasts, to no call of any kind
-    FOREIGN = "foreign documents"  # the filter is ignored
 
 
 class Ranks(Enum):
