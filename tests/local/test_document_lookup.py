@@ -83,15 +83,10 @@ def test_foreign_catalog_is_not_found_by_its_id(choosing: DocumentLookup) -> Non
         choosing.catalog("bob", catalog_id_of("alice", "research"))
 
 
-@pytest.mark.parametrize(
-    ("folder", "name", "typed"),
-    [
-        ("B\u00fcro", "Ma\u0308rz\u00a01.txt", "M\u00e4rz\u202f1.txt"),
-    ],
-)
-def test_document_is_found_by_name_in_any_unicode_form(folder: str, name: str, typed: str) -> None:
+def test_document_is_found_by_name_in_any_unicode_form() -> None:
     pipeline = Pipeline()
-    key = f"alice/{folder}/{name}"
+    name, typed = "Ma\u0308rz\u00a01.txt", "M\u00e4rz\u202f1.txt"
+    key = f"alice/B\u00fcro/{name}"
     pipeline.drop(key)
     choosing = DocumentLookup(
         catalogs=pipeline.catalogs, documents=pipeline.documents, bucket="docs"
