@@ -200,6 +200,27 @@ def test_other_file_of_that_name_is_never_replaced(run: Adopt, source: str, s3: 
     assert found["Body"].read() == b"alice's own"
 
 
+def test_file_that_changed_at_the_source_replaces_what_was_adopted(
+    run: Adopt, s3: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("one")
+    run(str(tmp_path))
+    (tmp_path / "a.txt").write_text("other")
+
+    assert outcomes(run(str(tmp_path))) == {"a.txt": "adopted"}
+    assert s3.get_object(Bucket=BUCKET, Key="alice/hr/a.txt")["Body"].read() == b"other"
+
+
+def test_names_that_look_the_same_are_one_document_or_refused(
+    run: Adopt, s3: Any, tmp_path: Path
+) -> None:
+    for name in ("März.txt", "Ma\u0308rz.txt"):
+        (tmp_path / name).write_text(name)
+
+    assert sorted(outcomes(run(str(tmp_path))).values()) == ["adopted", "refused"]
+    assert len(stored(s3)) == 1
+
+
 @pytest.mark.parametrize("wrong", ["", "/no/such/folder", f"s3://{BUCKET}/bob"])
 def test_invalid_source_is_refused(run: Adopt, wrong: str) -> None:
     with pytest.raises(ValidationError, match=r"neither a local folder nor|Stackroom's own bucket"):

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from bedrock_kb_simulator.service_errors import ServiceError
@@ -83,6 +84,17 @@ def cancel(stub: Stubber, *reasons: str) -> None:
     stub.add_client_error(
         "transact_write_items", "TransactionCanceledException", modeled_fields=canceled
     )
+
+
+def test_an_opening_canceled_for_a_mistake_of_ours_is_not(
+    catalogs: DynamoCatalogRegister, dynamodb: Any
+) -> None:
+    with Stubber(dynamodb) as stub:
+        cancel(stub, "ValidationError", "None")
+        stub.add_response("get_item", {})
+
+        with pytest.raises(ClientError, match="TransactionCanceled"):
+            catalogs.open(a_catalog())
 
 
 def test_catalogs_beyond_one_batch_and_keys_left_over_are_asked_for_again(

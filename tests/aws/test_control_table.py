@@ -1,18 +1,20 @@
 """The control table's items, beyond what tests/contract/ports requires of every store."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
 from stackroom.aws.dynamodb.admission_records import DynamoAdmissionBook
+from stackroom.aws.dynamodb.inspection_records import DynamoInspections
 from stackroom.aws.dynamodb.items import instant, to_item
 from stackroom.aws.dynamodb.lease_records import DynamoLeases, DynamoWorklists
 from stackroom.aws.dynamodb.receipt_records import DynamoReceipts
 from stackroom.aws.dynamodb.user_records import DynamoSelections
 from stackroom.errors import RecordChanged
 from stackroom.model.records import Receipt
+from stackroom.model.repositories import Inspected
 from stackroom.runs.ledger import Grant, Ledger, Mode, Waiter
 from stackroom.runs.run_leases import Lease
 from tests.aws.stores import CONTROL_TABLE
@@ -243,3 +245,14 @@ def test_items_that_decide_on_grants_are_read_consistently(
     book.waiting("KB12345678", Mode.DIRECT, limit=1)
 
     assert [each["ConsistentRead"] for each in asked] == [True, True]
+
+
+def test_a_result_is_kept_for_thirty_days(dynamodb: Any) -> None:
+    inspections = DynamoInspections(
+        client=dynamodb, table=CONTROL_TABLE, now=lambda: datetime(2026, 2, 3, tzinfo=UTC)
+    )
+
+    inspections.record("doc-1", "e1", Inspected(reason="the PDF is damaged"))
+
+    (item,) = dynamodb.scan(TableName=CONTROL_TABLE)["Items"]
+    assert item["expires_at"] == {"N": str(int(datetime(2026, 3, 5, tzinfo=UTC).timestamp()))}

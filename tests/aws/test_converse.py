@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from botocore.stub import Stubber
 
+from stackroom.aws import session
 from stackroom.aws.bedrock.answer_prompt import DEFAULT, MAX_LENGTH, checked, rendered
 from stackroom.aws.bedrock.converse import MAX_TOKENS, ConverseWriter, unmarked
 from stackroom.aws.bedrock.guardrail import Guardrail
@@ -174,3 +175,18 @@ def test_a_prompt_without_passages_or_citations_or_end_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=problem):
         checked(template)
+
+
+def test_a_model_is_waited_for_and_given_up_within_a_functions_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    session.client.cache_clear()
+
+    writing, search = session.client("writing"), session.client("embeddings")
+
+    config = writing.meta.config
+    longest = config.retries["total_max_attempts"] * (config.connect_timeout + config.read_timeout)
+    assert writing.meta.service_model.service_name == "bedrock-runtime"
+    assert search.meta.config.read_timeout < config.read_timeout
+    assert longest < 60

@@ -6,6 +6,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.stub import Stubber
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
@@ -34,6 +35,16 @@ def test_each_text_gets_its_own_relevance(simulated: Any) -> None:
 @pytest.fixture
 def reranker(client: Any) -> BedrockReranker:
     return BedrockReranker(client, model_arn=MODEL)
+
+
+@pytest.mark.parametrize(("score", "relevance"), [(1.0000001, 1.0), (-1e-7, 0.0)])
+def test_a_relevance_that_rounding_took_out_of_bounds_is_the_bound(
+    score: float, relevance: float, reranker: BedrockReranker, stubber: Stubber
+) -> None:
+    results = [{"index": 0, "relevanceScore": score}, {"index": 1, "relevanceScore": 0.5}]
+    stubber.add_response("rerank", {"results": results})
+
+    assert reranker.rank("greased pump", ["a", "b"]) == (relevance, 0.5)
 
 
 class Answered:

@@ -9,8 +9,9 @@ from infra.fitting import MAX_TOKENS, PRIORITIES, Fitting
 from stackroom.app.function_settings import FittingSettings
 from stackroom.search import budget
 from stackroom.search.budget import Priority
-from tests.infra.synthesis import CERTIFICATE, RIGHT
+from tests.infra.synthesis import CERTIFICATE, REDIS, RIGHT
 
+SUBNET = "subnet-0123456789abcdef0"
 GROUPS = ",".join(f"sg-0000000{number}" for number in range(6))
 MANAGED = {"knowledge_base_type": "managed"}
 
@@ -25,7 +26,7 @@ MANAGED = {"knowledge_base_type": "managed"}
         ("rerank_model", "titan"),
         ("retrieve_max_tokens", "٤٠٠٠"),
         ("redis_url", "rediss://cache.example.com?ssl_cert_reqs=none"),
-        ("redis_subnet_ids", "subnet-0123456789abcdef0"),  # without a cache
+        ("redis_subnet_ids", SUBNET),  # without a cache
         ("redis_security_group_ids", GROUPS),  # one more than a function may have
         ("chunk_tokens", "300"),  # without chunking
         ("prewarm_minutes", "61"),
@@ -74,6 +75,7 @@ def test_unknown_setting_is_refused_by_name_and_cdk_context_is_accepted() -> Non
         ({"chunking": "semantic", "chunk_overlap": "20"}, "chunk_overlap '20' "),
         ({"guardrail_id": "gr123"}, "guardrail_version '' "),
         ({"guardrail_version": "2"}, "guardrail_id '' "),
+        ({"redis_url": REDIS, "redis_subnet_ids": SUBNET}, f"redis_subnet_ids '{SUBNET}' "),
     ],
 )
 def test_conflicting_settings_are_refused_by_name(context: dict[str, object], named: str) -> None:
