@@ -303,23 +303,6 @@ def test_passage_of_a_text_is_found_as_of_its_file_and_a_forged_one_is_not(world
     assert {each.results[0].source.document_id for each in answers} == {plan}
 
 
-def test_passage_without_a_source_is_not_proven_by_its_location(world: World) -> None:
-    world.catalogs.put("cat-1", "KB1", source="DS1")
-    attributes = {"document_id": document_id_of("cat-1", "handbook.txt")}
-    for source in (None, "DS2"):
-        world.kb.put(
-            f"annual leave of {source}",
-            attributes=attributes,
-            data_source_id=source,
-            tells_source=False,
-        )
-
-    locating = replace(world.retrieval, uri_of=lambda key: f"s3://docs/{key}")
-    answers = [search(locating), search(locating, catalog_id="cat-1")]
-
-    assert [(each.results, each.withheld) for each in answers] == [((), 2), ((), 2)]
-
-
 def _uris(answer: SearchAnswer) -> list[str | None]:
     return [
         source.uri for result in answer.results for source in (result.source, *result.other_sources)
