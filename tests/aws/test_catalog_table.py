@@ -161,7 +161,7 @@ def test_rejected_listing_token_raises_listing_expired() -> None:
     with answered(refuse, client):
         assert inventory.indexed(source, None) is None
         with pytest.raises(ListingExpired, match="the listing of DS1234567X"):
-            inventory.indexed(source, "a token of yesterday")
+            inventory.indexed(source, "token-of-yesterday")
 
 
 SERVICE = "dynamodb"  # of the fixture `client`
