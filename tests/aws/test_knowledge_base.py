@@ -67,24 +67,6 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
     )
 
 
-def test_sparse_answer_is_read_with_the_members_it_has(client: Any, stubber: Stubber) -> None:
-    custom = {"type": "CUSTOM", "customDocumentLocation": {"id": "doc-1"}}
-    metadata = {"x-amz-bedrock-kb-source-uri": "s3://docs/b.txt"}
-    results = [
-        {"content": {"text": "bare"}, "metadata": metadata},
-        {"content": {"text": "by custom source"}, "location": custom, "metadata": metadata},
-        {"content": {"type": "IMAGE", "byteContent": "data:image/png;base64,AA=="}},
-    ]
-    stubber.add_response("retrieve", {"retrievalResults": results})
-
-    retrieved = BedrockKnowledgeBase(client, "KB12345678").retrieve("annual leave", ALICE, 5)
-
-    assert retrieved.guardrail_action == "NONE"
-    assert [(each.text, each.uri, each.custom_id, each.page) for each in retrieved.passages] == [
-        ("bare", None, None, None),
-        ("by custom source", "s3://docs/b.txt", "doc-1", None),
-        ("", None, None, None),  # found all the same, though there is nothing to read
-    ]
 
 
 def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
