@@ -67,8 +67,6 @@ def test_results_become_passages_with_score_uri_page_and_attributes(
     )
 
 
-
-
 def test_the_largest_filter_keeps_bedrocks_bounds_and_passes_its_model(
     client: Any, stubber: Stubber
 ) -> None:

@@ -91,7 +91,7 @@ def test_custom_domain_disables_the_default_endpoint(customised: Assembly) -> No
     assert customised.variables("console")["CONSOLE_URL"] == f"https://{DOMAIN}"
 
 
-def test_deployment_without_console_keeps_only_its_disabled_endpoint(assembly: Assembly) -> None:
+def test_without_console_only_its_disabled_endpoint_stays(assembly: Assembly) -> None:
     without = deployment("hierarchical")
 
     assert without.stacks == assembly.stacks - {"console"}

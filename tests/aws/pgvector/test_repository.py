@@ -10,7 +10,7 @@ from tests.aws.pgvector.conftest import EAST, Database, between
 pytestmark = pytest.mark.processes
 
 
-def test_matches_have_all_that_is_known_of_them_and_none_is_below_the_threshold(
+def test_matches_tell_all_that_is_known_and_none_is_below_the_threshold(
     database: Database,
 ) -> None:
     database.documents().put(
