@@ -7,14 +7,16 @@ https://github.com/modelcontextprotocol/conformance
 import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from stackroom_cli.callers import issuer_of
 from stackroom_local.state import Instance
 from tests.clients.environments import installed, installed_npm
-from tests.conformance.signed_in_relay import signed_in
+from tests.support.relay import Answer, Call, PassOn, Relay
 
 pytestmark = pytest.mark.processes
 
@@ -38,8 +40,14 @@ def suite() -> list[str]:
 
 @pytest.fixture
 def url(instance: Instance) -> Iterator[str]:
-    with signed_in(instance.mcp_url, issuer_of(instance).mint("conformance")) as address:
-        yield address
+    """Pass each request on with a token, because the suite has no way to sign in."""
+    token = {"Authorization": f"Bearer {issuer_of(instance).mint('conformance')}"}
+
+    def signed_in(call: Call, pass_on: PassOn) -> Answer:
+        return pass_on(replace(call, headers={**call.headers, **token}))
+
+    with Relay(instance.mcp_url) as relay, relay.spoiling(signed_in, at=""):
+        yield f"{relay.endpoint}{urlsplit(instance.mcp_url).path}"
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -16,7 +16,6 @@ table.py names the module and conftest.py imports the fixture: that is all to be
 
 - document_sets.py: the documents that are searched, the same ones in every store
 - worlds.py: what a world is asked for, and the troubles that it can be told to have
-- relay.py: stands between an adapter and a stand-in over HTTP; counts or spoils calls
 - meaning.py: cosines by the embedding of the stand-ins, for tests to compare scores with
 - fake.py, bedrock.py, opensearch.py, pgvector.py: the fake of our tests; Bedrock's Retrieve and S3
   Vectors, its managed knowledge bases, and OpenSearch Serverless, as simulated; PostgreSQL with

@@ -26,11 +26,11 @@ from stackroom.model.filters import Has
 from stackroom.model.passages import KnowledgeBase, Search
 from stackroom.search.cached_embeddings import CachedEmbeddings, MemoryEmbeddingCache
 from tests.contract.stores.document_sets import QUESTION, DocumentSet
-from tests.contract.stores.relay import Relay, Spoil, instead
 from tests.contract.stores.worlds import Ranks, Store, Trouble, clipped
 from tests.contract.stores.worlds import World as StoreWorld
 from tests.fakes.knowledge_base import FakeKnowledgeBase
 from tests.opensearch.collection import mounted
+from tests.support.relay import Relay, Spoil, instead
 
 CREDENTIALS: dict[str, Any] = {
     "region_name": "us-east-1",

@@ -17,10 +17,10 @@ from stackroom_stores.opensearch.opensearch_adapter import OpenSearchKnowledgeBa
 from tests.contract.stores.bedrock import MODEL, ONCE, SPOILT, Simulated, client
 from tests.contract.stores.document_sets import DocumentSet
 from tests.contract.stores.meaning import vector
-from tests.contract.stores.relay import Relay
 from tests.contract.stores.worlds import Ranks, Store, Trouble, World
 from tests.opensearch.collection import Collection, credentials
 from tests.opensearch.stand_in import REGION
+from tests.support.relay import Relay
 
 _DIMENSIONS = 256
 

@@ -1,5 +1,5 @@
 """
-A relay between an adapter and a stand-in: it passes calls on, counts or spoils them.
+A relay between a client and a server: it passes calls on, counts or spoils them.
 
     with Relay(simulator.endpoint) as relay:
         client = boto3.client("s3vectors", endpoint_url=relay.endpoint)
@@ -42,7 +42,7 @@ Spoil = Callable[[Call, PassOn], Answer]
 
 
 def instead(status: int, body: bytes, *, code: str = "") -> Spoil:
-    """The stand-in never hears of it."""
+    """The server never hears of it."""
     headers = {"Content-Type": "application/json", "x-amzn-errortype": code}
     return lambda _call, _pass_on: Answer(status=status, headers=headers, body=body)
 
@@ -73,7 +73,7 @@ class Relay:
 
     @contextmanager
     def holding(self, *, at: str) -> Iterator[None]:
-        """Calls to a path that ends so reach the stand-in afterwards, and are answered."""
+        """Calls to a path that ends so reach the server afterwards, and are answered."""
         over = threading.Event()
 
         def wait(call: Call, pass_on: PassOn) -> Answer:
