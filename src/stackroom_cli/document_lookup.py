@@ -1,8 +1,11 @@
 """Find the documents that a command's arguments name: by key, or by a file's name in a catalog."""
 
-from collections.abc import Iterable
+import difflib
+import shlex
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Self
 
 from stackroom.errors import ValidationError
@@ -24,6 +27,8 @@ from stackroom_local.state import Instance
 
 if TYPE_CHECKING:
     from stackroom_client.answers import Document as FoundDocument
+
+_LOOKED_THROUGH = 1000  # documents of a catalog, for a name that is alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,18 +116,42 @@ class DocumentLookup:
         unplaced = self.documents.get(rejected.partition, rejected.document_id)
         if isinstance(location, Unplaced):
             if unplaced is None:
-                raise ValidationError(
-                    f"{key!r} is not a document's key, {{user}}/{{catalog}}/{{file}};"
-                    " see: stackroom status"
-                )
+                raise ValidationError(self._no_documents(key))
             return unplaced
         placed = self.documents.get(location.catalog_id, location.document_id)
         if placed is not None and canonical_name(placed.s3_key) != canonical_name(key):
             placed = None
         found = (placed or unplaced) if is_name else (unplaced or placed)
         if found is None:
-            raise ValidationError(f"there is no document {key!r}; see: stackroom status")
+            raise ValidationError(
+                f"there is no document {key!r}{self._alike(location.catalog_id, key)}"
+            )
         return found
+
+    def _no_documents(self, key: str) -> str:
+        """Explain why a key names no document, and how to name the catalog that it seems to be."""
+        user, _, name = key.removesuffix("/").partition("/")
+        found = self.catalogs.get(catalog_id_of(user, name)) if user and name else None
+        if found is not None and found.user_id == user:
+            name = shlex.quote(found.name)
+            return (
+                f"{key!r} is a catalog, not a document; name the catalog with: -u {user} -c {name}"
+            )
+        return (
+            f"{key!r} is not a document's key, {{user}}/{{catalog}}/{{file}}; see: stackroom status"
+        )
+
+    def _alike(self, catalog_id: str, key: str) -> str:
+        """Suggest the catalog's keys with a similar name, whatever their type."""
+        page = self.documents.page(catalog_id, after=None, limit=_LOOKED_THROUGH)
+        keys: dict[str, list[str]] = {}
+        for each in page.documents:
+            keys.setdefault(_stem(each.s3_key), []).append(each.s3_key)
+        near = difflib.get_close_matches(_stem(key), keys, n=3)
+        alike = [one for stem in near for one in keys[stem]][:3]
+        if not alike:
+            return "; see: stackroom status"
+        return f"; did you mean {' or '.join(map(repr, alike))}?"
 
 
 def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
@@ -131,7 +160,8 @@ def document_of(asker: Asker, catalog: str, filename: str) -> "FoundDocument":
     documents = {canonical_name(each.filename): each for each in found}
     document = documents.get(canonical_name(filename))
     if document is None:
-        raise ValidationError(f"there is no document {filename!r} in {catalog!r}")
+        near = did_you_mean(filename, [each.filename for each in documents.values()])
+        raise ValidationError(f"there is no document {filename!r} in {catalog!r}{near}")
     return document
 
 
@@ -164,3 +194,12 @@ def downloaded(asker: Asker, document: "FoundDocument") -> bytes:
     body = BytesIO()
     asker.client.download(document, body)
     return body.getvalue()
+
+
+def did_you_mean(file: str, files: Collection[str]) -> str:
+    alike = difflib.get_close_matches(file[:200], list(files)[:_LOOKED_THROUGH], n=1)
+    return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def _stem(key: str) -> str:
+    return PurePosixPath(key).stem.casefold()

@@ -28,7 +28,7 @@ from stackroom.text.extraction import Page
 from stackroom.text.extraction.apart import read_pages_apart
 from stackroom.tools.texts import counted
 from stackroom_cli.callers import Asker
-from stackroom_cli.document_lookup import downloaded
+from stackroom_cli.document_lookup import did_you_mean, downloaded
 from stackroom_cli.evaluation_output import (
     GateTold,
     evaluate_answer,
@@ -332,6 +332,7 @@ def _require_indexed(
         if files.get(place.file) is not DocumentStatus.INDEXED
     ]
     if wrong:
+        # Suggesting a similar name is slow, so only shown lines get one.
         problems = [f"line {line}: {_not_there(file, files)}" for line, file in wrong[:SHOWN_LINES]]
         raise QuestionsWrong(path, problems, len(wrong))
 
@@ -340,7 +341,7 @@ def _not_there(file: str, files: Mapping[str, DocumentStatus]) -> str:
     status = files.get(file)
     if status is not None:
         return f"{file!r} is {status}, so no search finds it"
-    return f"there is no file {file!r} in the catalog"
+    return f"there is no file {file!r} in the catalog{did_you_mean(file, files)}"
 
 
 def _confirm(asker: Asker, questions: Sequence[KnownQuestion], order: EvaluationOrder) -> None:

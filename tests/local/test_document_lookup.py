@@ -53,11 +53,11 @@ def test_a_document_is_chosen_by_its_file_in_a_catalog(
     [
         ("report.pdf", None, "research", "--catalog 'research' requires --user"),
         ("s3://other/a.txt", None, None, "'s3://other/a.txt' is not in this bucket, s3://docs/"),
-        ("reprot.pdf", "alice", "research", "there is no document 'alice/research/reprot.pdf'"),
+        ("reprot.pdf", "alice", "research", f"did you mean '{KEY}'"),
         ("alice/law/a.txt", None, None, "see: stackroom status"),
     ],
 )
-def test_missing_document_is_named(
+def test_missing_document_is_reported_with_the_nearest_one(
     choosing: DocumentLookup, target: str, user: str | None, catalog: str | None, problem: str
 ) -> None:
     with pytest.raises(ValidationError) as raised:
