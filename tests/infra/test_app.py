@@ -29,7 +29,6 @@ MANAGED = {"knowledge_base_type": "managed"}
         ("redis_subnet_ids", SUBNET),  # without a cache
         ("redis_security_group_ids", GROUPS),  # one more than a function may have
         ("chunk_tokens", "300"),  # without chunking
-        ("prewarm_minutes", "61"),
         ("retrieve_least_score", "42"),
         ("retrieve_via", "s3-vectors"),
         ("search_language", "english"),

@@ -110,11 +110,13 @@ def test_only_the_gateways_role_may_invoke_the_function(stack: Assembly) -> None
     [
         ({"tenancy": "user"}, "tenancy 'user' must be 'shared'"),
         ({"gateway_role_arn": "gateway"}, "gateway_role_arn 'gateway' must match"),
-        ({"collection_endpoint": "http://elsewhere"}, "must begin with https://"),
+        (
+            {"collection_endpoint": "http://elsewhere"},
+            "must be an address that begins with https://",
+        ),
         ({"embedding_dimensions": "300"}, "embedding_dimensions 300 must be one of 256, 512, 1024"),
         ({"hybrid": "yes"}, "hybrid 'yes' must be true or false"),
-        ({"timeout": "901"}, "timeout 901 must be 2 to 900"),
-        ({"text_field": " "}, "text_field must not be blank"),
+        ({"text_field": " "}, "textField ' ' must be non-blank text"),
         (
             {"dimensions": "512"},
             "context 'dimensions' is no setting of this app; use one of bundling, ",
