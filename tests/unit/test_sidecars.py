@@ -273,3 +273,11 @@ def test_attributes_that_no_object_can_carry(
 ) -> None:
     with pytest.raises(ValidationError, match=problem):
         object_metadata(attributes)
+
+
+@pytest.mark.parametrize("begins", ["x", "list-", "x-amz-bedrock"])
+def test_a_name_of_a_million_characters_is_refused_in_a_short_text(begins: str) -> None:
+    with pytest.raises(ValidationError, match="malformed") as refused:
+        object_metadata({begins + "x" * 1_000_000: ["a,b"]})
+
+    assert len(str(refused.value)) < 300

@@ -303,6 +303,7 @@ def object_metadata(attributes: Mapping[str, Attribute]) -> dict[str, str]:
 
 
 def _header_of(name: str, value: Attribute) -> tuple[str, str]:
+    _check_form(name)
     kind, written = _written(name, value)
     if not kind and any(name.startswith(each) for each in _KINDS):
         raise ValidationError(
@@ -396,15 +397,19 @@ def _compact(value: object) -> bytes:
 
 
 def _check_name(name: str, *, known: Mapping[str, Attribute]) -> None:
+    _check_form(name)
     if name in RESERVED or name.startswith(RESERVED_PREFIX):
         raise ValidationError(f"attribute {name!r} is reserved; choose another name")
-    if not _NAME.fullmatch(name):
-        raise ValidationError(
-            f"attribute name {name!r} is malformed; allowed are 1 to 100 characters of "
-            "a-z, 0-9, '_' and '-', beginning with a letter or digit"
-        )
     if name in known:
         raise ValidationError(f"attribute {name!r} is given twice; a date takes NAME_ts, too")
+
+
+def _check_form(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValidationError(
+            f"attribute name {name[:100]!r} is malformed; allowed are 1 to 100 characters of "
+            "a-z, 0-9, '_' and '-', beginning with a letter or digit"
+        )
 
 
 def _string_of(name: str, value: str) -> str:
