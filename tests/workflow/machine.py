@@ -54,8 +54,17 @@ class Machine:
         self._await(lambda: self._arn(name) not in self.running(), name)
 
     def running(self) -> list[str]:
-        found = self.client.list_executions(stateMachineArn=self.arn, statusFilter="RUNNING")
-        return [each["executionArn"] for each in found["executions"]]
+        deadline = monotonic() + _PATIENCE
+        while True:
+            try:
+                found = self.client.list_executions(
+                    stateMachineArn=self.arn, statusFilter="RUNNING"
+                )
+            except AttributeError:  # moto knows an execution a moment before its status
+                assert monotonic() < deadline, "an execution has no status"
+                sleep(_LOOK)
+            else:
+                return [each["executionArn"] for each in found["executions"]]
 
     def states(self, execution_arn: str) -> list[str]:
         return [
