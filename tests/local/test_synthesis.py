@@ -1,5 +1,7 @@
 import importlib.util
+import os
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -129,3 +131,17 @@ def test_a_wheel_has_the_templates_for_the_options_of_up(wheel: Path) -> None:
 def test_another_context_needs_the_cdk_and_says_which_and_how(wheel: Path) -> None:
     with pytest.raises(CdkMissing, match=r"-c redis_url=a/b needs .* pipx install .*\[infra\]"):
         synthesis.assembly({"redis_url": "a/b"})
+
+
+def test_old_assemblies_are_forgotten_and_recently_used_ones_are_kept(checkout: Path) -> None:
+    cache = checkout / ".cache" / "synth"
+    for number in range(12):
+        (cache / f"day-old-{number}").mkdir(parents=True)
+        (cache / f"recent-{number}").mkdir()
+        yesterday = time.time() - 25 * 3600 - number
+        os.utime(cache / f"day-old-{number}", (yesterday, yesterday))
+
+    made = synthesis.assembly()
+
+    left = {path.name for path in cache.iterdir()}
+    assert left == {made.name, *(f"recent-{number}" for number in range(12))}

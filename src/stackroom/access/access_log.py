@@ -68,7 +68,7 @@ class CallCounter(Protocol):
 
 @dataclass(frozen=True)
 class AccessWriter:
-    """Writes the log line of each call, and has calls counted, by nothing of who made them."""
+    """Writes the log line of each call, and counts calls in metrics, which never name a caller."""
 
     log: Log
     count: CallCounter | None = None

@@ -1,4 +1,4 @@
-"""What follows from uploaded files, and their deletion."""
+"""Builds the use cases that record uploaded files and delete documents and catalogs."""
 
 from functools import cached_property
 

@@ -1,8 +1,8 @@
 """
-The budget of an agent's context for a search's results, and their order.
+The token budget of a search's results, and their order.
 
-Apart from the arguments of the tools, whose schemas take a function that only reads its settings
-a tenth of its start to build.
+Every function's settings import this module. The tools' arguments are in search_arguments, because
+building their schemas would slow the start of functions that search nothing.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The search tools as agents see them: their purpose, arguments and token budget."""
+"""The search tools as agents see them: their purpose and arguments."""
 
 from dataclasses import replace
 from typing import Annotated, Any
