@@ -213,6 +213,7 @@ class Pipeline:
             uploads=self.uploads,
             requests=self.requests,
             now=self.clock,
+            run_parallel=in_turn,
         )
 
     @property

@@ -8,7 +8,6 @@ only when no search finds it any more: its receipt records that moment
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +15,8 @@ from itertools import takewhile
 
 from stackroom.access.tenancy import owned
 from stackroom.clock import utc_now
-from stackroom.errors import DocumentNotFound, RecordChanged, is_systemic
+from stackroom.concurrency import RunParallel, result_or_error, run_in_threads
+from stackroom.errors import DocumentNotFound, RecordChanged
 from stackroom.model.bucket import DocumentBucket
 from stackroom.model.keys import (
     Location,
@@ -74,6 +74,7 @@ class Deletions:
     now: Callable[[], datetime] = utc_now
     seconds: float = 240.0  # of what takes many: what a function of five minutes has for it
     pause: Callable[[float], None] = time.sleep
+    run_parallel: RunParallel = run_in_threads
 
     def delete_document(self, user_id: str, catalog_id: str, document_id: str) -> Receipt:
         """
@@ -109,10 +110,9 @@ class Deletions:
             except DocumentNotFound:
                 return None
 
-        with ThreadPoolExecutor(_AT_ONCE) as workers:
-            while left and (not receipts or self.now() < until):
-                some, left = left[:_AT_ONCE], left[_AT_ONCE:]
-                receipts += filter(None, workers.map(delete, some))
+        while left and (not receipts or self.now() < until):
+            some, left = left[:_AT_ONCE], left[_AT_ONCE:]
+            receipts += filter(None, self.run_parallel([partial(delete, each) for each in some]))
         return DocumentDeletions(receipts=tuple(receipts), left=tuple(left))
 
     def delete_unplaced(self, key: str) -> None:
@@ -226,8 +226,7 @@ _SLICE = 100  # keys, after which time may be over: a second's work, or a few
 _MOST_RECEIPTS = 10_000  # that are named
 
 _PASSES = 10
-# Each key takes a handful of calls one after another; boto3's pool has ten connections.
-_AT_ONCE = 8
+_AT_ONCE = 10  # documents, after which time may be over; each takes a handful of calls
 
 _Purge = Callable[[], Iterator[list[str]]]
 
@@ -345,21 +344,15 @@ class Emptying:
 
     def _reconcile(self, keys: Sequence[str]) -> bool:
         """Reconcile each key, whatever fails with others; return False if time ran out first."""
-        with ThreadPoolExecutor(_AT_ONCE) as workers:
-            for start in range(0, len(keys), _SLICE):
-                if start and self._is_time_over():
-                    return False
-                for each in workers.map(self._plan_or_error, keys[start : start + _SLICE]):
-                    if isinstance(each, Exception):
-                        self.failures.append(each)
-                    elif each.receipt_id:
-                        self._name(each.receipt_id)
+        plans = [
+            partial(result_or_error, partial(self.on.uploads.reconcile, each)) for each in keys
+        ]
+        for start in range(0, len(keys), _SLICE):
+            if start and self._is_time_over():
+                return False
+            for each in self.on.run_parallel(plans[start : start + _SLICE]):
+                if isinstance(each, Exception):
+                    self.failures.append(each)
+                elif each.receipt_id:
+                    self._name(each.receipt_id)
         return True
-
-    def _plan_or_error(self, key: str) -> Plan | Exception:
-        try:
-            return self.on.uploads.reconcile(key)
-        except Exception as error:
-            if is_systemic(error):
-                raise
-            return error
