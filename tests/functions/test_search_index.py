@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 import functions.search_index.handler as function
 from stackroom.errors import ServiceRefused, StoreUnavailable
-from stackroom.search.index_setup import IndexSetup, Readiness, SearchIndexBusy
+from stackroom.search.index_setup import IndexSetup, Readiness, SearchIndexBusy, SearchIndexGone
 from tests.fakes.search_index import BUCKET, INDEX, FakeSearchIndexes
 from tests.functions.printed import Printed
 from tests.support.lambda_context import Context
@@ -178,3 +178,17 @@ def test_undelivered_answer_is_retried_and_then_left_for_lambda_to_repeat(
     ask("Create")
 
     assert cloudformation.answer["Status"] == "SUCCESS"
+
+
+def test_invocation_by_hand_reports_all_indexes(
+    ask: Ask, cloudformation: CloudFormation, indexes: FakeSearchIndexes
+) -> None:
+    handler: Any = function.handler
+
+    answer = handler({}, Context())
+    indexes.is_there = False
+
+    assert answer == {INDEX: {"text_search": "building", "language": None}}
+    with pytest.raises(SearchIndexGone):
+        handler({}, Context())
+    assert cloudformation.answers == []

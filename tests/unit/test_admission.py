@@ -182,3 +182,27 @@ def test_acquiring_run_yields_to_a_due_job(desk: Desk) -> None:
     desk.admission.leave("calls", 1)
     assert desk.admission.acquire(waiter) is None
     assert desk.holders() == ["job"]
+
+
+def test_a_dispatcher_that_died_after_it_woke_the_run_costs_it_no_grant(desk: Desk) -> None:
+    waiter = desk.enter("first")
+    desk.admission.claim("first", 1)
+    desk.book.enqueue(waiter)  # the dispatcher died before it took the waiter out
+
+    desk.clock.pass_by(600)
+    desk.admission.dispatch()
+
+    assert desk.holders() == ["first"]
+    assert desk.queue() == []
+
+
+def test_a_retried_task_keeps_its_position_under_its_new_token(desk: Desk) -> None:
+    desk.enter("busy")
+    first = desk.enter("first")
+    desk.enter("second")
+
+    desk.admission.enter(replace(first, token="newer"))
+    desk.clock.pass_by(60)
+    desk.admission.leave("busy", 1)
+
+    assert desk.task_tokens.woken == ["token of busy", "newer"]

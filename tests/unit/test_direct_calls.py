@@ -363,3 +363,27 @@ def test_a_run_whose_history_fills_hands_over_with_nothing_at_work(pipeline: Pip
     assert (done.epoch, statuses(pipeline)) == (2, {"indexed"})
     names = [each for _, held in calls(pipeline) for each in held]
     assert len(names) == len({*names})  # nothing twice
+
+
+def replaced(searched: Pipeline, reason: str = "the PDF is cut off") -> Run:
+    """An indexed file that is searchable, and its broken replacement under way."""
+    searched.is_searchable()
+    searched.drop()
+    searched.execute()
+    searched.drop(KEY, "cut off")
+    searched.findings.find(searched.document(), reason)
+    searched.bedrock.becomes(DOCUMENT, "FAILED")
+    return searched.work()
+
+
+def test_broken_replacement_says_that_the_version_before_still_answers(
+    searched: Pipeline,
+) -> None:
+    run = replaced(searched)
+    indexed_at = searched.document().indexed_at
+
+    searched.go_on(run)
+
+    failed = searched.document()
+    assert (failed.status, failed.indexed_at) == (DocumentStatus.FAILED, indexed_at)
+    assert failed.status_reason == "the PDF is cut off; the version before it goes on answering"

@@ -173,3 +173,64 @@ def test_of_more_than_are_looked_at_the_rest_is_counted(large: Pipeline) -> None
     assert progress.failed == LISTED + 7
     assert (len(progress.unready), progress.more) == (LISTED, 7)
     assert told.text.endswith(f"- and {LISTED + 7 - 100} more that aren't ready")  # 100 are listed
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"status": DocumentStatus.UPLOADING, "etag": "e"},  # by a tool
+        {"status": DocumentStatus.PENDING, "etag": "e"},  # by a tool, in place of an older one
+    ],
+)
+def test_document_behind_other_events_has_no_estimate(
+    pipeline: Pipeline, written: dict[str, Any]
+) -> None:
+    pipeline.documents.save(
+        pipeline.document(KEY).model_copy(update={**written, "fingerprint": ""})
+    )
+    at_once = estimated(pipeline)
+
+    pipeline.clock.pass_by(11)
+    later = estimated(pipeline)
+
+    assert at_once.eta_seconds == BEGINS + CALL
+    assert later.eta_seconds is None
+    (document,) = later.documents
+    assert document.stage is DocumentStage.WAITING
+    assert document.remaining(speed=1) == "11s so far"
+
+
+def test_position_beyond_the_examined_part_is_a_lower_bound(pipeline: Pipeline) -> None:
+    pipeline.catalogs.place(CATALOG, OWN)
+    for number in range(1000):
+        queue_up(pipeline, f"cat-{number}", Mode.JOB)
+    queue_up(pipeline, CATALOG, Mode.JOB)
+
+    seen = estimated(pipeline)
+
+    assert seen.queue_position == QueuePosition(position=None, length=1000)
+    assert seen.eta_seconds == BEGINS + 1000 * JOB + JOB
+
+
+def test_removed_and_ingested_documents_tell_their_stages(pipeline: Pipeline) -> None:
+    pipeline.index()
+    pipeline.drop("alice/research/b.txt")
+    pipeline.work()
+    pipeline.delete()
+
+    by_name = {each.document.filename: each.stage for each in estimated(pipeline).documents}
+
+    assert by_name == {"report.pdf": DocumentStage.REMOVING, "b.txt": DocumentStage.INGESTING}
+
+
+def test_no_estimate_if_more_documents_wait_than_are_examined(large: Pipeline) -> None:
+    waiting = [made(large, 1000 + each, DocumentStatus.PENDING) for each in range(LISTED + 1)]
+    large.documents.save_all(waiting[:LISTED])
+    known = progress_of(large)
+    large.documents.save(waiting[LISTED])
+
+    unknown = progress_of(large)
+
+    assert known.eta_seconds is not None
+    assert unknown.eta_seconds is None
+    assert unknown.pending == LISTED + 1

@@ -97,3 +97,18 @@ def test_undescribable_index_has_an_unknown_state(
     monkeypatch.setattr(indexes, "state", fail)
 
     assert readiness_of(indexes, [INDEX]) == {INDEX: None}
+
+
+def test_a_change_that_was_accepted_and_shows_later_is_waited_for() -> None:
+    indexes = FakeSearchIndexes(is_enhanced=False)
+    enhance = indexes.enhance
+    asked: list[str] = []
+
+    def enhance_late(index: str) -> None:
+        asked.append(index)
+        if len(asked) > 1:
+            enhance(index)
+
+    indexes.enhance = enhance_late  # type: ignore[method-assign]
+
+    assert prepare(indexes).readiness is Readiness.BUILDING

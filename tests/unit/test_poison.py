@@ -13,11 +13,12 @@ import pytest
 from stackroom.errors import (
     DocumentsRefused,
     KnowledgeBaseUnavailable,
+    RecordChanged,
     ServiceRefused,
     StoreUnavailable,
 )
 from stackroom.model.keys import unplaced_partition
-from stackroom.model.records import DocumentStatus
+from stackroom.model.records import Document, DocumentStatus
 from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.bedrock_calls import Submission
 from stackroom.runs.evidence import MAX_ATTEMPTS
@@ -369,3 +370,53 @@ def test_failure_of_a_shared_store_ends_the_task(error: Exception) -> None:
 
     assert len(left(shared)) == len(others) + 1
     assert shared.leases.kept[SHARED_WORKLIST].held
+
+
+def test_document_that_keeps_changing_is_reported_and_others_are_retried() -> None:
+    world = Reconciled()
+    keys = [f"alice/research/{number}.txt" for number in range(3)]
+    for key in keys:
+        world.drop(key)
+        world.change(key, status=DocumentStatus.FAILED, status_reason="Bedrock gave no reason")
+    changed = place_of(keys[1]).document_id
+
+    def refuse(document: Document) -> None:
+        if document.document_id == changed:
+            raise RecordChanged(changed)
+
+    world.documents.before("save", refuse)
+
+    retried = world.retrying.retry("alice", CATALOG)
+
+    assert [each.s3_key for each in retried.again] == [keys[0], keys[2]]
+    assert [(each.s3_key, why) for each, why in retried.refused] == [
+        (keys[1], "others kept changing its record; try again")
+    ]
+
+
+def test_unreadable_catalog_does_not_hold_up_the_others() -> None:
+    shared, others = dropped()
+    fails_for(shared.documents, "open_in", POISON_CATALOG)
+
+    run = shared.execute(SHARED_WORKLIST)
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    assert {key: type(error) for key, error in shared.failures.items()} == {
+        POISON_CATALOG: Poisoned
+    }
+    assert left(shared) == {POISON_CATALOG}
+
+
+def test_unreadable_call_leaves_its_documents_to_a_later_run() -> None:
+    shared, _ = dropped(count=0)
+    looking = shared.bedrock.fails("details", Poisoned())
+    run = shared.execute(SHARED_WORKLIST)
+    released, kept = run.progress.outcome, left(shared)
+
+    looking.end()
+    shared.broken_runs.sweep(shared.runs.expired())
+    shared.execute(SHARED_WORKLIST)
+
+    assert (released, kept) == (RunOutcome.RELEASED, {POISON_CATALOG})
+    assert shared.document(POISON).status is DocumentStatus.INDEXED

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from stackroom.access.identity import Caller
-from stackroom.errors import LimitExceeded
+from stackroom.errors import KnowledgeBaseThrottled, LimitExceeded, NoResults, Throttled
 from stackroom.model.caps import EVERYBODY, Caps
 from stackroom.model.questions import QuestionMeter
 from stackroom.model.usage import NO_CATALOG, Used
@@ -166,3 +166,15 @@ def test_question_vector_is_counted_each_time_it_is_made(
     )
 
     assert used_by(QUESTION, found) == Used(questions=1, question_tokens=tokens)
+
+
+def test_unanswered_question_is_counted_up_to_its_last_step(desk: Desk) -> None:
+    desk.writer.say(rest="I do not know.")
+    desk.writer.written = replace(desk.writer.written, model=MODEL, input_tokens=5)
+    with pytest.raises(NoResults):
+        desk.ask()
+    desk.writer.failure = KnowledgeBaseThrottled("Converse")
+    with pytest.raises(Throttled):
+        desk.ask()
+
+    assert [used for *_, used in desk.used()] == [SEARCHED + Used(model_input_tokens=5), SEARCHED]

@@ -176,3 +176,15 @@ def test_undeletable_data_source_is_reported_with_a_remedy(world: Reconciled) ->
     assert "Unable to delete data from vector store" in found.what
     assert "RETAIN" in found.remedy
     assert found.outcome is Outcome.LEFT
+
+
+def test_unowned_data_source_in_use_is_left_for_the_next_round(world: Reconciled) -> None:
+    name = f"notes-{CATALOG}"
+    made = make(world, name).data_source_id
+    # As while a job runs.
+    world.bedrock.remove = lambda *_: False  # type: ignore[method-assign]
+
+    [left] = world.reconcile()
+
+    assert (left.outcome, left.what) == (Outcome.LEFT, f"KB1/{made} ({name})")
+    assert left.remedy == "left for the next time: the knowledge base is in use"

@@ -248,3 +248,26 @@ def test_retry_of_an_unknown_document_or_foreign_catalog_is_not_found(pipeline: 
         pipeline.retrying.retry("alice", CATALOG, [DOCUMENT, "doc-none"])
 
     assert pipeline.document().status is DocumentStatus.FAILED
+
+
+def test_run_left_unstarted_by_a_crash_is_started(pipeline: Pipeline) -> None:
+    pipeline.executions.refuse = ConnectionError()
+    try:
+        pipeline.runs.ask(CATALOG)
+    except ConnectionError:
+        pipeline.executions.refuse = None
+    pipeline.clock.pass_by(3600)
+
+    silent = [each for each in pipeline.runs.expired() if pipeline.runs.is_silent(each)]
+
+    assert silent == []
+    assert names(pipeline) == [f"{CATALOG}-1"]
+
+
+def test_retry_reports_a_document_that_was_removed_meanwhile(pipeline: Pipeline) -> None:
+    failed(pipeline, KEY)
+
+    pipeline.documents.before("save", lambda _: pipeline.documents.lose())
+    retried = pipeline.retrying.retry("alice", CATALOG, [DOCUMENT])
+
+    assert [why for _, why in retried.refused] == ["it has been removed meanwhile"]
