@@ -74,6 +74,16 @@ def test_file_dropped_as_a_run_ends_keeps_the_run_going(filled: Pipeline) -> Non
     assert filled.document(OTHER).status is DocumentStatus.INDEXED
 
 
+def test_run_whose_catalog_is_gone_ends_and_gives_its_grant_back(filled: Pipeline) -> None:
+    run = filled.work()
+    filled.catalogs.lose()
+
+    run = filled.go_on(run)
+
+    assert run.progress.outcome is RunOutcome.RELEASED
+    assert filled.book.read().grants == ()
+
+
 def test_a_superseded_run_touches_nothing(filled: Pipeline) -> None:
     old = filled.live_run()
     filled.broken_runs.record(CATALOG, old.epoch, "broken")

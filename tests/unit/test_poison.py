@@ -223,6 +223,19 @@ def test_dead_runs_get_successors_though_nothing_can_be_granted() -> None:
     assert "what is free, to be handed out" in swept.failures
 
 
+def test_run_that_cannot_be_followed_keeps_no_other_from_its_successor() -> None:
+    world = Reconciled()
+    dead_runs(world)
+    dead = {each.worklist_id: each.execution_name for each in world.runs.leases.held()}
+    fails_for(world.executions, "start", POISON_CATALOG)
+    world.worklists.fails("entries", Poisoned())
+
+    swept = world.broken_runs.sweep(world.runs.leases.held())
+
+    assert followed(world)
+    assert {*swept.failures} == {dead[POISON_CATALOG], "what was set aside, to be asked for"}
+
+
 def test_failed_removal_of_one_key_still_removes_the_rest_of_the_catalog() -> None:
     world = Reconciled()
     keys = [f"alice/research/{number}.txt" for number in range(4)]
@@ -295,6 +308,22 @@ def test_a_document_that_bedrock_refuses_fails_alone() -> None:
     assert refused.status is DocumentStatus.FAILED
     assert "must satisfy a pattern" in str(refused.status_reason)
     assert (run.progress.documents.failed, left(shared)) == (1, set())
+
+
+def test_call_that_cannot_be_bound_keeps_no_other_from_being_sent() -> None:
+    shared, others = dropped()
+
+    def fail(keys: Sequence[str]) -> None:
+        if POISON in keys:
+            raise Poisoned
+
+    shared.bucket.before("sidecars_of", fail)
+
+    shared.execute(SHARED_WORKLIST)
+
+    assert statuses(shared, others) == {DocumentStatus.INDEXED}
+    assert shared.document(POISON).status is DocumentStatus.PENDING
+    assert left(shared) == {POISON_CATALOG}
 
 
 def test_shared_refusal_fails_documents_only_after_every_attempt() -> None:
