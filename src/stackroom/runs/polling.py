@@ -112,7 +112,6 @@ class Polling:
         lease = self.leases.renew(run.worklist_id, run.epoch, until=until, is_well=is_well)
         source = self.worklist_reader.read(run.worklist_id).source
         if source is None:  # its catalog is gone, or its knowledge base is in the pool no more
-            self.admission.leave(run.worklist_id, run.epoch)
             return TaskResult(run=run.with_outcome(RunOutcome.SETTLED, calls=(), job_id=None))
         poller = self.pollers.of(source)
         try:
