@@ -208,6 +208,20 @@ def test_a_run_that_was_stopped_with_all_else_is_followed_at_once(filled: Pipeli
     assert filled.leases.kept[CATALOG].failures == 0
 
 
+@pytest.mark.parametrize("were_stopped", [False, True])
+def test_run_that_has_ended_silently_gives_its_grant_back(
+    filled: Pipeline, *, were_stopped: bool
+) -> None:
+    run = filled.work()
+    granted = [each.worklist_id for each in filled.book.read().grants]
+    filled.executions.ended.add(f"{CATALOG}-{run.epoch}")
+
+    filled.broken_runs.sweep(filled.leases.held(), were_stopped=were_stopped)
+
+    assert granted == [CATALOG]
+    assert filled.book.read().grants == ()
+
+
 WHALE = "alice/whale"
 
 

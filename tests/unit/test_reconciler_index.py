@@ -347,3 +347,35 @@ def test_a_throttled_request_makes_room_for_others_and_the_pace_comes_back(watch
 
     waits = [later - earlier for earlier, later in zip(port.asked, port.asked[1:], strict=False)]
     assert waits == [0.5, 1.0, 2.0, 2.0, 1.0, 0.5]
+
+
+def test_last_of_two_deletions_is_reopened_when_the_file_is_found(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    world.clock.pass_by(60)
+    world.dropped_and_indexed(KEY)
+    world.delete(KEY)
+    removed(world)
+    world.is_searchable(KEY)
+
+    assert world.found() == [(Kind.FOUND_AFTER_DELETION, KEY)]
+
+    assert [each.is_open for each in world.receipts.of_user("alice")] == [True, False]
+
+
+def test_receipt_that_failed_to_reopen_still_records_the_finding(
+    world: Reconciled,
+) -> None:
+    deleted_and_proven(world)
+    world.is_searchable(KEY)
+    world.receipts.fails("reopen", ConnectionError(), times=1)
+
+    world.found()
+    world.found_between()
+    removed(world)
+    [receipt] = world.receipts.of_user("alice")
+
+    assert receipt.found_again_at is not None
+    assert receipt.unsearchable_since is not None
+    assert receipt.unsearchable_since > receipt.found_again_at

@@ -169,3 +169,31 @@ def test_the_oldest_of_all_is_never_passed_over(waiters: list[Waiter]) -> None:
     granted = a_schedule(*waiters).grant()
 
     assert oldest is None or any(each.since == oldest.since for each in granted)
+
+
+def test_job_that_came_after_calls_waits_for_them() -> None:
+    waiting = (a_waiter("direct", -10), a_job("late", -20))
+    later = NOW + timedelta(seconds=60)
+
+    over = a_schedule(*waiting, ledger=at_work(a_job("first", 30)), now=later, leaving="first")
+
+    assert names(over.grant()) == ["direct"]
+
+
+def test_account_limit_of_five_jobs_binds_managed_base_unless_configured() -> None:
+    in_one = {"KB1": 50}
+    jobs = [a_job(f"j{number}", 70 - number) for number in range(60)]
+
+    bound = a_schedule(*jobs, limits=Limits(seconds_between_starts=0, jobs_in_one=in_one))
+    free = a_schedule(*jobs, limits=Limits(jobs=99, seconds_between_starts=0, jobs_in_one=in_one))
+
+    assert len(bound.grant()) == 5
+    assert len(free.grant()) == 50
+
+
+def test_newer_run_of_a_catalog_replaces_the_one_that_had_the_grant() -> None:
+    ledger = at_work(a_job("catalog", 10, epoch=1))
+
+    newer = a_schedule(a_job("catalog", 5, epoch=2), ledger=ledger)
+
+    assert [each.epoch for each in newer.grant()] == [2]
