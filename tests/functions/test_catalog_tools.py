@@ -14,7 +14,9 @@ import functions.catalog_tools.handler as function
 import functions.retrieve.handler as retrieve
 from bedrock_kb_simulator.assumptions import Assumptions, CustomTells
 from stackroom.aws import session
+from stackroom.aws.dynamodb.catalog_records import DynamoCatalogs
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
+from stackroom.clock import utc_now
 from stackroom.errors import StoreUnavailable
 from tests.aws.stores import BUCKET, CATALOG_TABLE
 from tests.functions.printed import Printed
@@ -570,6 +572,10 @@ def test_catalog_is_deleted_in_two_calls_and_then_refuses_uploads(tools: Tools) 
     assert "- Status: deleting" in text_of(tools.call("list_catalogs"))
     asked = tools.call("query_catalog", query="anything?")
     assert error_of(asked)[0] == "NO_CATALOG_SELECTED"
+    # A file that comes late keeps the catalog, which nobody has selected again.
+    catalogs = DynamoCatalogs(client=session.client("dynamodb"), table=CATALOG_TABLE)
+    catalogs.unmark_deleting(catalog_id, at=utc_now())
+    assert error_of(tools.call("query_catalog", query="anything?")) == error_of(asked)
 
 
 def test_two_files_with_the_same_content_are_one_source(tools: Tools, printed: Printed) -> None:
