@@ -165,7 +165,7 @@ def main() -> None:
     project = parser.parse_args().project
     # boto3 itself reads AWS_DEFAULT_REGION only, and might then purge the wrong region.
     session = boto3.session.Session(region_name=os.environ.get("AWS_REGION"))
-    if session.region_name is None:
+    if not session.region_name:
         sys.exit("No region is set: export AWS_REGION, as for `make deploy`.")
     account = session.client("sts").get_caller_identity()["Account"]
     _write_line(

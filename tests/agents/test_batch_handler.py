@@ -63,6 +63,8 @@ def test_document_is_sent_under_neutral_name_and_text_file_as_text(
     [
         ("a.exe", b"x", "FileTypeUnsupported", "'a.exe' has type '.exe'. Allowed: pdf, doc, docx"),
         ("a.txt", "Größe".encode("latin-1"), "ObjectRefused", "its text is not in UTF-8"),
+        ("a.txt", b" \n", "ObjectRefused", "it contains no text"),
+        ("a.pdf", b"", "ObjectRefused", "it is empty"),
         ("a.pdf", bytes(4_500_001), "ObjectRefused", "4,500,001 bytes; allowed are at most 4,500,"),
         ("a.pdf", None, "ObjectRefused", f"it is not in bucket '{BUCKET}', or may not be read"),
     ],
@@ -85,6 +87,7 @@ def test_unsupported_file_is_reported(
     ("event", "problem"),
     [
         (None, "allowed: "),
+        ({"Records": [{"eventSource": "aws:s3"}]}, "of 'aws:s3'; allowed: messages of aws:sqs"),
         (data("   "), "content.data: must not be blank"),
         ({**data("a"), "content": {"data": "a", "text": "a secret"}}, "content.text: Extra input"),
         (
@@ -262,17 +265,31 @@ def test_unexpected_error_is_raised_and_logged_without_its_message(world: World)
     ("variables", "problem"),
     [
         ({"TOOLS_CONFIG": '[{"bucketName": "b", "key": "k"}]'}, "exactly one of isFile and isZip"),
+        ({"TOOLS_CONFIG": "[" * 100_000}, "is nested too deeply"),
+        ({"TOOLS_CONFIG": "{}"}, "must be a JSON array"),
         ({"EXPECT_JSON": "a secret"}, "expect_json\n  Value error, allowed: 'True', or empty"),
         (
             {"KNOWLEDGE_BASES_CONFIG": configured({**LAWS, "numberOfResults": -1})},
             "entry 0 ('LAWS000001'): numberOfResults",
         ),
         ({"SYSTEM_PROMPT_S3_KEY": "no.txt"}, "the system prompt 'no.txt' can't be used: it is not"),
+        ({"SYSTEM_PROMPT_S3_KEY": "blank.txt"}, "'blank.txt' can't be used: it contains no text"),
+        ({"SYSTEM_PROMPT_S3_KEY": "latin.txt"}, "can't be used: it is not in UTF-8 (byte 2)"),
+        (
+            {
+                "KNOWLEDGE_BASES_CONFIG": configured(LAWS),
+                "TOOLS_CONFIG": '[{"bucketName": "assets", "key": "own.py", "isFile": true}]',
+            },
+            "Stackroom's own is called that; give the other another name",
+        ),
     ],
 )
 def test_misconfigured_function_names_the_wrong_variable(
     world: World, variables: dict[str, str], problem: str
 ) -> None:
+    world.put("blank.txt", b" \n")
+    world.put("latin.txt", "Grüße".encode("latin-1"))
+    world.put("own.py", ECHO.replace("echo(", "retrieve_from_knowledge_base(").encode())
     world.set(**variables)
 
     with pytest.raises(AgentMisconfigured) as raised:

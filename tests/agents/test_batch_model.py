@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from botocore.stub import ANY, Stubber
 
+from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.errors import ModelThrottled, ModelUnavailable, StackroomError
 from stackroom_agents.batch.event_agent import bedrock_model
-from stackroom_agents.batch.event_conversation import AnswerNotJson, parsed
+from stackroom_agents.batch.event_conversation import AnswerNotJson, parsed, texts
 from tests.agents.batch_world import PROMPT, World, data
 from tests.agents.linked import LAWS, configured
 from tests.workflow.functions import forget_clients
@@ -128,7 +129,7 @@ def test_request_that_the_model_refuses_is_reported(
 @pytest.mark.parametrize(
     ("answer", "value"),
     [
-        ('{"a": 1}', {"a": 1}),
+        ('{"a": 1, "b": 1.5}', {"a": 1, "b": 1.5}),
         ("\N{BYTE ORDER MARK}[1, 2]\n", [1, 2]),
         ('Sure:\n\n  ```json\n  {"a": "ä"}\n  ```\nDone.', {"a": "ä"}),
     ],
@@ -144,6 +145,11 @@ def test_an_object_or_an_array_is_taken_alone_or_in_one_block(answer: str, value
         ('```json\n{}\n```\nor\n```json\n{"a": 1}\n```', "there is 2 blocks"),
         ('{"a": 1,}', "line 1 column"),
         ('{"a": 1, "a": 2}', "one name twice"),
+        ('{"a": 1e999}', "a number that is too large"),
+        ('{"a": ' + "9" * 5_000 + "}", "a number that can't be read"),
+        ('["\\ud800"]', "half of a surrogate pair"),
+        ("```json\n30\n```", "allowed is an object or an array"),
+        (" \n", "it is empty"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
@@ -153,3 +159,21 @@ def test_answer_that_is_not_json_is_refused_without_quoting_it(answer: str, prob
 
     assert problem in raised.value.problem
     assert "thirty" not in str(raised.value)
+
+
+def test_cited_text_is_part_of_the_answer_and_reasoning_is_not() -> None:
+    cited = {"content": [{"text": "Thirty"}, {"text": " days"}], "citations": []}
+    thought = {"reasoningText": {"text": "Hm."}}
+    content: Any = [{"reasoningContent": thought}, {"citationsContent": cited}, {"text": "Ask."}]
+
+    assert texts({"role": "assistant", "content": content}) == ["Thirty days", "Ask."]
+
+
+def test_a_guardrail_goes_with_every_call_of_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+
+    model: Any = bedrock_model("a-model", Guardrail(id="gr1", version="2"))
+
+    assert (model.config["guardrail_id"], model.config["guardrail_version"]) == ("gr1", "2")

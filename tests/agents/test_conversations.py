@@ -77,6 +77,8 @@ def test_when_it_is_called_off_no_further_tool_of_the_turn_is_called(
     [
         (" ", AgentUnfinished, "the model gave no answer"),
         (Stopped("Thir", "max_tokens"), AgentUnfinished, "cut at its limit of tokens"),
+        (Stopped("Thir", "interrupt"), AgentUnfinished, "the model stopped with interrupt"),
+        (ModelRefused("ValidationException", "no"), ModelRefused, "no"),
         (ModelThrottled("Converse"), ModelThrottled, "Converse was throttled"),
     ],
 )
@@ -104,13 +106,19 @@ def test_answer_is_streamed_and_earlier_exchanges_are_sent_to_the_model() -> Non
 
 
 def test_cancelled_run_ends_while_its_model_still_writes() -> None:
-    go_on = threading.Event()
+    writes, go_on, has_written = threading.Event(), threading.Event(), threading.Event()
 
     def play(_: object) -> str:
+        writes.set()
         go_on.wait(60)
+        has_written.set()
         return "Nobody hears this."
 
-    listening = Listening(turns=0)
+    class Cancelling(Listening):
+        def is_called_off(self) -> bool:
+            return writes.is_set()
+
+    listening = Cancelling()
     brief = Brief(model="a-model", system_prompt="", tools=[], message="Leave?")
     conversations = StrandsConversations(
         model_of=lambda *_: PlayedModel(play=play), look_seconds=0.01
@@ -118,9 +126,9 @@ def test_cancelled_run_ends_while_its_model_still_writes() -> None:
 
     conversations.hold(brief, listening)
 
-    was_waiting = not go_on.is_set()
+    assert (writes.is_set(), has_written.is_set()) == (True, False)
+    assert (listening.heard, listening.written) == ([], [])
     go_on.set()
-    assert (was_waiting, listening.heard, listening.written) == (True, [], [])
 
 
 def test_model_without_streaming_tool_use_is_called_unstreamed_afterwards() -> None:

@@ -16,6 +16,7 @@ from urllib3.exceptions import ProtocolError
 
 from examples.agent.scripted import Call
 from stackroom.access.tokens import TokenVerifier
+from stackroom_agents import interactive
 from stackroom_agents.interactive import interactive_agent
 from stackroom_local.gateway.issuer import CLIENT_ID, Issuer
 from tests.agents.batch_world import BUCKET, World
@@ -166,14 +167,27 @@ def test_tool_results_are_not_kept_in_conversation_memory(talk: Talk) -> None:
 
 def test_failed_turn_is_reported_and_forgotten(talk: Talk) -> None:
     broken = ProtocolError("it broke off")
-    said: list[ModelOutput] = ["One.", ModelThrottledException("slow"), broken, "Two."]
+    said: list[ModelOutput] = ["One.", ModelThrottledException("slow"), broken]
+    said += [RuntimeError("the question, word for word"), "Two."]
     talk.world.plays(PlayedModel(play=lambda _: said.pop(0)))
 
-    first, throttled, lost, second = (talk.ask(question) for question in "ABCD")
+    first, throttled, lost, bug, second = (talk.ask(question) for question in "ABCDE")
 
     assert first == [{"text": "One."}, {"done": True}]
     assert [each["errorType"] for each in throttled] == ["ModelThrottled"]
     assert [each["errorType"] for each in lost] == ["ModelUnavailable"]
+    assert [each["errorType"] for each in bug] == ["AgentBroke"]
+    assert "word for word" not in str(bug)
     assert second == [{"text": "Two."}, {"done": True}]
     texts = [each["content"][0]["text"] for each in talk.world.model.asked[-1].messages]
-    assert texts == ["A", "One.", "D"]
+    assert texts == ["A", "One.", "E"]
+
+
+def test_turn_that_takes_too_long_is_reported(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interactive, "SECONDS", 0)
+    talk.world.plays(PlayedModel(play=lambda _: "One."))
+
+    [answer] = talk.ask("A")
+
+    assert answer["errorType"] == "AgentUnfinished"
+    assert "it was not done within 0 seconds" in answer["error"]

@@ -10,6 +10,7 @@ import pytest
 
 from examples.agent.scripted import Call
 from stackroom.errors import MissingIdentity
+from stackroom.search.linked_retrieval import LinkedRetrieval
 from stackroom.search.search import Retrieval
 from stackroom_agents import registry
 from stackroom_agents.registry import from_environment, system_prompt
@@ -119,6 +120,32 @@ def test_invalid_tool_arguments_are_answered_with_what_is_allowed(
     assert (answer["status"], answer["errorType"]) == ("error", "ValidationError")
     assert problem in text_of(answer)
     assert fake.asked == []
+
+
+def test_search_without_its_user_or_that_breaks_is_an_error_without_details(
+    fake: FakeRetrieve,
+) -> None:
+    def broken() -> LinkedRetrieval:
+        raise RuntimeError("annual leave of the spymaster")
+
+    question = Call("retrieve_from_knowledge_base", {"query": "leave"})
+
+    malformed = ask(configured(LAWS), {"query": "leave"}, user_id="../bob")
+    failed = called(question, [retrieval_tool(broken)], {})
+
+    assert (malformed["errorType"], fake.asked) == ("MissingIdentity", [])
+    assert (failed["status"], failed["errorType"]) == ("error", "RetrievalFailed")
+    assert "spymaster" not in json.dumps(failed)
+
+
+def test_passages_beyond_the_tokens_asked_for_are_counted(fake: FakeRetrieve) -> None:
+    for number in range(3):
+        fake.hold(LAWS, f"{number} " + "leave " * 400, name=f"{number}.txt")
+
+    answer = ask(configured(LAWS), {"query": "leave", "max_tokens": 600})
+
+    assert len(answer["results"]) == 1
+    assert text_of(answer).endswith("Found but omitted, because max_tokens was reached: 2.")
 
 
 def test_guardrail_block_and_empty_result_are_each_reported_in_a_sentence(

@@ -5,8 +5,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from stackroom.aws.cloudwatch.cloudwatch_boards import Readings, Widget, dashboard
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from stackroom.aws.cloudwatch.cloudwatch_boards import (
+    CloudWatchBoards,
+    Readings,
+    Widget,
+    dashboard,
+    read_board,
+)
 from stackroom.catalogs.overview import Reading
+from stackroom.errors import FiguresNotRead
 
 T = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
 
@@ -75,3 +86,41 @@ def test_readings_request_every_line_and_merge_visible_ones_across_pages() -> No
 
     assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {T[0]: 1.0, T[1]: 2.0})]
     assert {each["Id"] for each in aws.asked} == {"rate", "all", "hits", "misses"}
+
+
+def test_abbreviations_of_cloudwatchs_own_editor_are_spelled_out() -> None:
+    board = a_widget(
+        ["S", "Hits", "service", "ask", {"label": "a"}],
+        [".", "Misses", ".", "list"],
+        ["...", "chat", {"label": "c"}],
+    )
+
+    assert [(each.namespace, each.name, each.dimensions) for each in board.lines] == [
+        ("S", "Hits", {"service": "ask"}),
+        ("S", "Misses", {"service": "list"}),
+        ("S", "Misses", {"service": "chat"}),
+    ]
+
+
+def test_graph_that_cloudwatch_cannot_work_out_says_why() -> None:
+    failed = {"StatusCode": "InternalError", "Messages": [{"Code": "E", "Value": "too many"}]}
+    aws = CloudWatch({"rate": [{**a_series("%"), **failed}]})
+
+    assert Readings(aws, T[0], T[3]).of(RATE) == [Reading("%", {}, "too many")]
+
+
+def test_board_is_read_without_its_alarms_if_those_are_refused(credentials: None) -> None:
+    client = boto3.client("cloudwatch")
+    widget = {"type": "alarm", "properties": {"title": "A", "alarms": ["arn:aws:x:alarm:Late"]}}
+    body = json.dumps({"start": "-PT12H", "widgets": [widget]})
+
+    with Stubber(client) as stub:
+        stub.add_response("get_dashboard", {"DashboardBody": body})
+        stub.add_client_error("describe_alarms", "AccessDenied", "", 403)
+        board = read_board(client, "stackroom", end=T[3])
+
+        assert (board.alarms, board.graphs) == ({}, ())
+        assert "DescribeAlarms answered AccessDenied" in board.alarms_trouble
+        stub.add_response("get_dashboard", {})
+        with pytest.raises(FiguresNotRead, match="AnswerNotUnderstood"):
+            CloudWatchBoards(client=client, name="stackroom").read(end=T[3])

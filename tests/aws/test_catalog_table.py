@@ -11,11 +11,12 @@ from botocore.stub import Stubber
 from bedrock_kb_simulator.service_errors import ServiceError
 from stackroom.aws import session
 from stackroom.aws.dynamodb.catalog_records import DynamoCatalogRegister, DynamoCatalogs
+from stackroom.aws.dynamodb.document_names import DynamoDocumentNames
 from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.aws.dynamodb.table import DynamoTable, transact
 from stackroom.aws.listed_inventory import AwsInventory
 from stackroom.errors import CatalogFull, StoreUnavailable
-from stackroom.model.records import DataSource, DataSourceType, DocumentStatus
+from stackroom.model.records import CapKind, DataSource, DataSourceType, DocumentStatus
 from stackroom.runs.inventory import ListingExpired
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.support.records import NOW, a_catalog, a_document
@@ -40,6 +41,27 @@ def test_a_catalog_lists_its_documents_and_nothing_else_over_all_pages(
     listed = list(documents.of_catalog("cat-1"))
 
     assert sorted(listed, key=lambda each: each.document_id) == saved
+
+
+def test_ids_of_failed_and_of_waiting_documents_are_listed_apart(
+    documents: DynamoDocuments, dynamodb: Any
+) -> None:
+    states: list[dict[str, Any]] = [
+        {"status": DocumentStatus.INDEXED, "indexed_at": NOW},
+        {"status": DocumentStatus.FAILED, "status_reason": "it is locked"},
+        {"status": DocumentStatus.PENDING},
+        {"over_cap": CapKind.DOCUMENTS, "status_reason": "waits"},
+    ]
+    metadata = {"catalog_id": {"S": "cat-1"}, "sk": {"S": "METADATA"}, "status": {"S": "ready"}}
+    dynamodb.put_item(TableName=CATALOG_TABLE, Item=metadata)
+    _, failed, pending, held = (
+        documents.save(a_document(number).model_copy(update=each)).document_id
+        for number, each in enumerate(states)
+    )
+    names = DynamoDocumentNames(client=dynamodb, table=CATALOG_TABLE)
+
+    assert names.failed("cat-1", limit=9) == [failed]
+    assert names.waiting("cat-1", limit=9) == [pending, held]
 
 
 def test_listing_and_reading_are_consistent(

@@ -10,6 +10,7 @@ from stackroom.aws import session
 from stackroom.aws.bedrock.answer_prompt import DEFAULT, MAX_LENGTH, checked, rendered
 from stackroom.aws.bedrock.converse import MAX_TOKENS, ConverseWriter, unmarked
 from stackroom.aws.bedrock.guardrail import Guardrail
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 from stackroom.search.cited_answers import Mark, Written
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
@@ -106,6 +107,22 @@ def test_model_without_temperature_is_asked_without_it(client: Any, stubber: Stu
         {"temperature": 0.0, "maxTokens": MAX_TOKENS},
         *[{"maxTokens": MAX_TOKENS}] * 2,
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "expected"),
+    [
+        ("ThrottlingException", 429, KnowledgeBaseThrottled),
+        ("ValidationException", 400, KnowledgeBaseUnavailable),
+    ],
+)
+def test_error_of_the_model_is_one_of_ours(
+    client: Any, stubber: Stubber, code: str, status: int, expected: type[Exception]
+) -> None:
+    stubber.add_client_error("converse", code, "Input is too long", status)
+
+    with pytest.raises(expected):
+        writer(client).write("leave?", PASSAGES)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from stackroom.aws.bedrock.bedrock_data_sources import (
     type_in,
 )
 from stackroom.aws.bedrock.vector_ingestion_settings import VectorIngestion
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import DataSourceBroken, KnowledgeBaseThrottled
 from stackroom.model.records import DataSource, DataSourceType
 
 SERVICE = "bedrock-agent"  # of the fixture `client`
@@ -211,9 +211,13 @@ def test_only_an_available_data_source_can_be_used(
     for status in ("AVAILABLE", "CREATING", "UPDATING"):
         stubber.add_response("get_data_source", a_source(status))
 
+    stubber.add_response("get_data_source", a_source("DELETE_UNSUCCESSFUL"))
+
     told = [data_sources.is_available(KB, "DS12345678") for _ in range(3)]
 
     assert told == [True, False, False]
+    with pytest.raises(DataSourceBroken, match="DELETE_UNSUCCESSFUL"):
+        data_sources.is_available(KB, "DS12345678")
 
 
 def test_deletion_blocked_by_running_work_is_retried_but_not_bad_ids(

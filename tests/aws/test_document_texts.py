@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from stackroom.aws.s3.document_texts import S3DocumentTexts
+from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import TextName
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction import Page
@@ -75,4 +76,24 @@ def test_texts_are_removed_with_their_places_and_no_other(texts: S3DocumentTexts
 
         listed = s3.list_objects_v2(Bucket=BUCKET)["Contents"]
         assert [each["Key"] for each in listed] == [stays.key, stays.places_key]
+        assert (texts.text(several[0]), texts.get(several[0])) == (None, None)
     texts.remove([])
+
+
+def test_text_that_s3_does_not_delete_is_an_error_not_a_removal(
+    texts: S3DocumentTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = {"Errors": [{"Key": NAME.key, "Code": "InternalError"}]}
+    monkeypatch.setattr(texts.client, "delete_objects", lambda **_: answer)
+
+    with pytest.raises(StoreUnavailable, match="DeleteObjects answered InternalError"):
+        texts.remove([NAME])
+
+
+def test_cut_off_place_map_is_refused(texts: S3DocumentTexts, s3: Any) -> None:
+    texts.put(NAME, TEXT)
+    whole = s3.get_object(Bucket=BUCKET, Key=NAME.places_key)["Body"].read()
+    s3.put_object(Bucket=BUCKET, Key=NAME.places_key, Body=whole[:-10])
+
+    with pytest.raises(ValueError, match="not gzip, or cut off"):
+        texts.get(NAME)

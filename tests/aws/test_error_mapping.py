@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from typing import Any
 
+import boto3
 import pytest
 from botocore.exceptions import (
     ClientError,
@@ -12,8 +13,10 @@ from botocore.exceptions import (
     NoCredentialsError,
     ReadTimeoutError,
 )
+from botocore.stub import Stubber
 
-from stackroom.aws.error_mapping import knowledge_base_errors, store_errors
+from stackroom.aws.error_mapping import knowledge_base_errors, model_errors, store_errors
+from stackroom.aws.textract.text_detection import TextractDetection
 from stackroom.errors import (
     KnowledgeBaseThrottled,
     KnowledgeBaseUnavailable,
@@ -73,3 +76,16 @@ def test_missing_rights_of_our_own_are_not_an_items_error() -> None:
         NoCredentialsError(),
     ):
         assert type(raised(store_errors(), error)) is ServiceRefused
+        assert type(raised(model_errors("ConverseStream"), error)) is ServiceRefused
+
+
+def test_refusal_of_textract_itself_is_no_picture_without_text() -> None:
+    client = boto3.client("textract", region_name="us-east-1")
+
+    with Stubber(client) as stub:
+        stub.add_client_error("detect_document_text", "BadDocumentException", "", 400)
+        stub.add_client_error("detect_document_text", "UnsupportedOperation", "", 400)
+
+        assert TextractDetection(client=client).lines(b"?") == ()
+        with pytest.raises(ServiceRefused):
+            TextractDetection(client=client).lines(b"?")

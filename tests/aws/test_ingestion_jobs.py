@@ -98,7 +98,8 @@ def test_each_status_of_the_api_model_is_known(client: Any) -> None:
 def test_job_statistics_and_reasons_are_read_and_unknown_job_is_none(
     jobs: BedrockIngestionJobs, stubber: Stubber
 ) -> None:
-    job = a_job("FAILED", statistics={"numberOfDocumentsFailed": 2}, failureReasons=["one", "two"])
+    reasons = ["one", '["two", "three"]', "4"]
+    job = a_job("FAILED", statistics={"numberOfDocumentsFailed": 2}, failureReasons=reasons)
     asked = {**IDS, "ingestionJobId": "JOB1234567"}
     stubber.add_response("get_ingestion_job", {"ingestionJob": job}, asked)
     stubber.add_client_error("get_ingestion_job", "ResourceNotFoundException", "no job", 404)
@@ -107,7 +108,7 @@ def test_job_statistics_and_reasons_are_read_and_unknown_job_is_none(
 
     assert found is not None
     assert (found.state, found.failed_documents) == (JobState.FAILED, 2)
-    assert found.failure_reasons == ("one", "two")
+    assert found.failure_reasons == ("one", "two", "three", "4")
     assert jobs.get(SOURCE, "JOB1234567") is None
 
 

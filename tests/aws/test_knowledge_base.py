@@ -10,7 +10,7 @@ from stackroom.access.tenancy import Tenant
 from stackroom.aws.bedrock.bedrock_adapter import BedrockKnowledgeBase, rendered
 from stackroom.aws.bedrock.guardrail import Guardrail
 from stackroom.aws.bedrock.retrieve_options import RerankingSettings, RetrieveOptions
-from stackroom.errors import SearchRefused
+from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
 from stackroom.model.filters import AllOf, AnyOf, Compares, Comparison, Exists, Filter, Has
 from stackroom.model.passages import Passage, Search
 
@@ -215,3 +215,24 @@ def test_filter_that_retrieve_cannot_express_is_refused(
 
     with pytest.raises(SearchRefused, match=why):
         knowledge_base.retrieve("q", AllOf((ALICE, condition)), 5)
+
+
+@pytest.mark.parametrize("members", [{"score": "0.75"}, {"content": {"text": 30}}])
+def test_passage_that_does_not_follow_the_api_model_is_not_shown(
+    client: Any, monkeypatch: pytest.MonkeyPatch, members: dict[str, Any]
+) -> None:
+    answer = {"retrievalResults": [a_result(), a_result(**members)]}
+    monkeypatch.setattr(client, "retrieve", lambda **_: answer)
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="AnswerNotUnderstood"):
+        BedrockKnowledgeBase(client, "KB12345678").retrieve("q", ALICE, 5)
+
+
+def test_nothing_is_searched_if_the_fixed_filter_has_no_room_for_the_tenants(client: Any) -> None:
+    wide = AnyOf((AllOf((Has("year", 1), Has("city", "Rome"))), Has("year", 2)))
+    knowledge_base = BedrockKnowledgeBase(
+        client, "KB12345678", options=RetrieveOptions(fixed_filter=wide)
+    )
+
+    with pytest.raises(KnowledgeBaseUnavailable, match="Retrieve answered nothing"):
+        knowledge_base.retrieve("q", ALICE, 5)

@@ -18,6 +18,7 @@ from stackroom_stores.linked_knowledge_bases import (
 
 ENTRY = {"knowledgeBaseId": "KB12345678", "name": "Laws", "description": "The laws of leave."}
 EQUALS = {"equals": {"key": "year", "value": 2026}}
+MODEL = {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/m"}
 OTHER = {"listContains": {"key": "team", "value": "staff"}}
 
 
@@ -71,11 +72,22 @@ def test_settings_that_are_no_json_array_are_refused(text: str, problem: str) ->
         ({"overrideSearchType": "HYBRID"}, "", "not for S3_VECTORS"),
         ({"results": 5}, "results", "not permitted"),
         ({"managedReranking": "NONE"}, "managedReranking", "left out with S3_VECTORS"),
+        ({"aclMetadataField": " "}, "aclMetadataField", "must not be blank"),
+        (
+            {"reranking": {**MODEL, "fieldsToInclude": ["a"], "fieldsToExclude": ["b"]}},
+            "reranking",
+            "only one can be given",
+        ),
+        (
+            {"vectorStoreType": "MANAGED", "overrideSearchType": "SEMANTIC"},
+            "",
+            "overrideSearchType must be left out with MANAGED",
+        ),
         (
             {
                 "vectorStoreType": "MANAGED",
                 "managedReranking": "MANAGED",
-                "reranking": {"modelArn": "arn:aws:bedrock:us-east-1::foundation-model/m"},
+                "reranking": MODEL,
             },
             "managedReranking",
             "left out beside reranking",
@@ -100,6 +112,13 @@ def test_an_error_names_the_entry_and_the_field(
     assert problem in told
 
 
+def test_field_that_stands_twice_is_refused() -> None:
+    twice = json.dumps([ENTRY]).replace("{", '{"name": "Other", ')
+
+    with pytest.raises(LinkedKnowledgeBasesInvalid, match="'name' stands twice in one object"):
+        linked_settings(twice)
+
+
 def test_all_mistakes_of_an_entry_are_reported_together() -> None:
     told = refusal({**ENTRY, "numberOfResults": 0}, {**ENTRY, "vectorStoreType": "X"}, "KB1")
 
@@ -115,6 +134,9 @@ def test_all_mistakes_of_an_entry_are_reported_together() -> None:
         ({}, "one operator"),
         ({"is": {"key": "a", "value": 1}}, "allowed: equals"),
         ({"equals": {"key": "a"}}, "a key and a value"),
+        ({"equals": {"key": "k" * 101, "value": 1}}, "without a key of 1 to 100 characters"),
+        ({"in": {"key": "a", "value": []}}, "'in' of 'a' without a list of texts or numbers"),
+        ({"notEquals": {"key": "a", "value": [1]}}, "'notEquals' of 'a' without one value"),
         ({"andAll": [EQUALS]}, "2 to 5 conditions"),
         ({"startsWith": {"key": "a", "value": "b"}}, "S3 Vectors can't"),
         (
@@ -161,6 +183,12 @@ def test_invalid_collection_endpoint_is_refused_without_showing_secrets(endpoint
 
     assert "entry 0 ('KB12345678'): collectionEndpoint" in told
     assert "word" not in told
+
+
+def test_name_that_would_search_several_indexes_is_refused() -> None:
+    for name in ("docs,secrets", "doc*", "_all"):
+        assert "indexName: " in (told := refusal({**COLLECTION, "indexName": name}))
+        assert "names no index" in told
 
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`

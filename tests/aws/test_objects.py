@@ -10,6 +10,7 @@ from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
 from stackroom.aws.s3.foreign_objects import S3Objects, SqsAnswers
+from stackroom.aws.sqs.object_events import SqsInspectionRequests
 from stackroom.errors import ObjectRefused, ServiceRefused, StackroomError, StoreUnavailable
 from tests.aws.conftest import ONCE
 
@@ -73,3 +74,14 @@ def test_an_answer_is_sent_to_either_kind_of_queue(aws: None, name: str) -> None
 
     [message] = client.receive_message(QueueUrl=url)["Messages"]
     assert message["Body"] == json.dumps({"a": "ä"})
+
+
+def test_request_for_a_reading_that_sqs_does_not_take_is_an_error() -> None:
+    client = boto3.client("sqs", config=ONCE)
+    requests = SqsInspectionRequests(client=client, url="https://sqs.test/q", bucket="docs")
+    refused = {"Id": "1", "SenderFault": False, "Code": "InternalError"}
+
+    with Stubber(client) as stub:
+        stub.add_response("send_message_batch", {"Successful": [], "Failed": [refused]})
+        with pytest.raises(StoreUnavailable, match="message not taken"):
+            requests.ask("alice/research/a.txt")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from botocore.credentials import Credentials, RefreshableCredentials
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.access.tenancy import Owned
+from stackroom.aws import session
 from stackroom.clock import Deadline
 from stackroom.errors import (
     KnowledgeBaseThrottled,
@@ -25,6 +27,7 @@ from stackroom_stores.opensearch.opensearch_adapter import (
     OpenSearchKnowledgeBase,
     hits_in,
 )
+from stackroom_stores.opensearch.opensearch_entry import OpenSearchSettings
 from stackroom_stores.opensearch.opensearch_filters import rendered
 from tests.opensearch.collection import PRINCIPALS, Collection, mounted
 from tests.opensearch.stand_in import REGION, Fault, Kind
@@ -206,6 +209,74 @@ def test_answer_of_only_some_shards_is_unavailable(shards: dict[str, object], me
         hits_in(answer, Fields())
 
 
+def _answered(*hits: object, **members: object) -> dict[str, object]:
+    shards = {"total": 1, "successful": 1, "skipped": 0, "failed": 0}
+    return {"timed_out": False, "_shards": shards, "hits": {"hits": list(hits)}, **members}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([], "no object"),
+        (_answered(timed_out=True), "a part of its answer"),
+        (_answered(terminated_early=True), "a part of its answer"),
+        (_answered(hits={}), "no hits"),
+        (_answered("hit"), "a hit that is no object"),
+        (_answered({"_score": 1.0, "_source": {"text": None}}), "a hit without 'text'"),
+        (_answered({"_score": None, "_source": {"text": "a"}}), "a hit without a score"),
+    ],
+)
+def test_incomplete_or_malformed_answer_is_unavailable(answer: object, message: str) -> None:
+    with pytest.raises(KnowledgeBaseUnavailable, match=message):
+        hits_in(answer, Fields())
+
+
+class Answering:
+    """A collection with one answer to each operation."""
+
+    def __init__(self, *answers: object, mapping: object) -> None:
+        self.answers = answers
+        self.of_mapping = mapping
+
+    def mapping(self, *_: object) -> object:
+        return self.of_mapping
+
+    def multi_search(self, *_: object) -> object:
+        return {"responses": list(self.answers)}
+
+
+@pytest.mark.parametrize(
+    ("collection", "expected"),
+    [
+        (Answering(mapping={}), "not one index's mapping"),
+        (Answering(_answered(), mapping={"docs": creation(dimensions=2)}), "not as many answers"),
+        (
+            Answering(_answered(), {"status": 503}, mapping={"docs": creation(dimensions=2)}),
+            "MultiSearch answered 503",
+        ),
+    ],
+)
+def test_hybrid_search_needs_the_answers_of_both_its_searches(
+    collection: Any, expected: str
+) -> None:
+    knowledge_base = OpenSearchKnowledgeBase(
+        collection, "docs", embeddings=Fixed(), search=Search.HYBRID
+    )
+
+    with pytest.raises(KnowledgeBaseUnavailable, match=expected):
+        knowledge_base.retrieve("a question", None, 1)
+
+
+def test_passage_found_by_its_words_alone_has_its_own_similarity(collection: Collection) -> None:
+    near = [_document("near", (1.0, 0.0), {}) for _ in range(100)]
+    collection.fill("docs", creation(dimensions=2), [*near, _document("ledger", (0.6, 0.8), {})])
+
+    found = _knowledge_base(collection, search=Search.HYBRID).retrieve("ledger", None, 3)
+
+    similarities = {each.text: each.similarity for each in found.passages}
+    assert similarities == pytest.approx({"near": 1.0, "ledger": 0.6})
+
+
 def test_nmslib_is_searched_without_a_filter_and_by_meaning_alone(collection: Collection) -> None:
     body = creation(dimensions=2)
     body["mappings"]["properties"]["vector"]["method"]["engine"] = "nmslib"
@@ -323,6 +394,13 @@ def test_an_index_that_can_not_be_searched_is_refused(
         _knowledge_base(collection).retrieve("a question", None, 1)
 
 
+def test_index_without_its_text_field_is_refused() -> None:
+    fields = Fields(text="body")
+
+    with pytest.raises(SearchRefused, match="index 'docs' has no field 'body'"):
+        layout_of(creation()["mappings"], fields, index="docs")
+
+
 def test_credentials_that_expire_are_renewed_before_each_call(filled: Collection) -> None:
     reader = PRINCIPALS["reader"]
     renewals: list[str] = []
@@ -356,6 +434,32 @@ def test_filter_that_the_index_cannot_compare_is_refused(
 ) -> None:
     with pytest.raises(SearchRefused, match=named):
         _texts(filled, condition)
+
+
+def test_entry_is_searched_by_its_settings_with_the_sessions_credentials(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection.fill("docs", creation(dimensions=2), [_document("Leave.", (0.6, 0.8), {})])
+    credentials = Credentials("reader", PRINCIPALS["reader"].secret_key)
+    monkeypatch.setattr(session, "credentials", lambda: credentials)
+    monkeypatch.setattr(session, "region", lambda: REGION)
+    entry = {
+        "knowledgeBaseId": "laws",
+        "name": "Laws",
+        "description": "The laws of leave.",
+        "vectorStoreType": "OPENSEARCH_SERVERLESS",
+        "collectionEndpoint": collection.endpoint,
+        "tenancy": "shared",
+        "indexName": "docs",
+        "overrideSearchType": "HYBRID",
+    }
+    embeddings: Any = SimpleNamespace(of=lambda *_: Fixed())
+
+    knowledge_base = OpenSearchSettings.model_validate(entry).searched(str, embeddings)
+    found = knowledge_base.retrieve("leave", None, 1)
+
+    assert [each.text for each in found.passages] == ["Leave."]
+    assert found.search is Search.HYBRID
 
 
 def test_missing_credentials_or_region_is_refused_and_no_host_unavailable() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,10 +14,12 @@ from stackroom.app.function_settings import SearchSettings
 from stackroom.aws.bedrock.question_embeddings import (
     BedrockEmbeddings,
     QuestionEmbeddings,
+    cache_at,
     get_embedding,
 )
 from stackroom.aws.redis.redis_url import redis_url
 from stackroom.errors import KnowledgeBaseUnavailable, SearchRefused
+from stackroom.search.cached_embeddings import MemoryEmbeddingCache
 
 SERVICE = "bedrock-runtime"  # of the fixture `client`
 
@@ -144,6 +147,7 @@ def test_redis_url_is_accepted_without_showing_its_secret_and_is_optional() -> N
         "redis://:secret@localhost:0",
         "rediss://:secret@localhost:6379?ssl_cert_reqs=none",
         "redis://localhost:6379\n",
+        "redis://:secret@localhost:port",
     ],
 )
 def test_other_input_is_refused_without_quoting_it(url: str) -> None:
@@ -153,3 +157,14 @@ def test_other_input_is_refused_without_quoting_it(url: str) -> None:
         SearchSettings.from_env({"REDIS_URL": url})
 
     assert "secret" not in f"{refused.value}{told.value}"
+
+
+def test_cache_is_in_redis_or_without_its_package_in_the_process(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert type(cache_at(None)) is MemoryEmbeddingCache
+    assert type(cache_at("redis://127.0.0.1:1")).__name__ == "RedisEmbeddingCache"
+
+    monkeypatch.setitem(sys.modules, "stackroom.aws.redis.embedding_cache", None)
+    assert type(cache_at("redis://127.0.0.1:2")) is MemoryEmbeddingCache
+    assert "REDIS_URL is of no use" in caplog.text

@@ -10,7 +10,7 @@ from botocore.stub import Stubber
 
 from bedrock_kb_simulator.server import Configuration, Simulator
 from stackroom.aws.bedrock.bedrock_reranking import BedrockReranker
-from stackroom.errors import KnowledgeBaseUnavailable
+from stackroom.errors import KnowledgeBaseThrottled, KnowledgeBaseUnavailable
 
 SERVICE = "bedrock-agent-runtime"  # of the fixture `client`
 
@@ -45,6 +45,18 @@ def test_a_relevance_that_rounding_took_out_of_bounds_is_the_bound(
     stubber.add_response("rerank", {"results": results})
 
     assert reranker.rank("greased pump", ["a", "b"]) == (relevance, 0.5)
+
+
+def test_throttle_of_rerank_and_any_other_error_are_told_apart(
+    reranker: BedrockReranker, stubber: Stubber
+) -> None:
+    for code, status, error in (
+        ("ThrottlingException", 429, KnowledgeBaseThrottled),
+        ("AccessDeniedException", 403, KnowledgeBaseUnavailable),
+    ):
+        stubber.add_client_error("rerank", code, "no", status)
+        with pytest.raises(error):
+            reranker.rank("greased pump", ["a"])
 
 
 class Answered:

@@ -25,10 +25,12 @@ Responder = Callable[[httpx.Request], httpx.Response]
 def tool_answer(metadata: dict[str, Any] | None = None, **answer: Any) -> httpx.Response:
     """Return a catalog tool's answer, as the gateway passes it on."""
     whole = {"content": [{"text": "done"}], "status": "success", "metadata": metadata or {}}
-    text = json.dumps(whole | answer)
-    return httpx.Response(
-        200, json={"id": 1, "result": {"content": [{"type": "text", "text": text}]}}
-    )
+    return texts_of(json.dumps(whole | answer))
+
+
+def texts_of(text: str) -> httpx.Response:
+    content = [{"type": "text", "text": text}]
+    return httpx.Response(200, json={"id": 1, "result": {"content": content}})
 
 
 def refused(code: str, **metadata: Any) -> httpx.Response:
@@ -189,8 +191,9 @@ def test_no_results_has_the_nearest_sources() -> None:
         (httpx.Response(500, text="<html>"), "500: <html>"),
         (httpx.Response(200, json=[]), "200"),
         (httpx.Response(200, json={"id": 1, "result": {"isError": True}}), "200"),
+        (texts_of("An internal error occurred."), "An internal error"),
     ],
-    ids=["unknown", "broke", "page", "list", "no text"],
+    ids=["unknown", "broke", "page", "list", "no text", "no json"],
 )
 def test_malformed_tool_answer_is_reported_as_received(answer: httpx.Response, text: str) -> None:
     with pytest.raises(errors.GatewayError, match=text):
@@ -374,6 +377,64 @@ def test_catalog_is_opened_by_name_in_any_unicode_form() -> None:
     for name in ("Bu\u0308ro 1", "b\u00fcro\u00a01"):
         opened = Gateway(catalogs("B\u00fcro 1")).client().open_catalog(name)
         assert opened.catalog_id == "cat-B\u00fcro 1"
+
+
+def test_catalog_that_another_program_creates_meanwhile_is_opened() -> None:
+    taken = refused("DUPLICATE_NAME")
+
+    opened = Gateway(catalogs(), taken, catalogs("Plans")).client().open_catalog("Plans")
+    with pytest.raises(errors.DuplicateName):
+        Gateway(catalogs(), taken, catalogs(), taken).client().open_catalog("Plans")
+
+    assert opened.catalog_id == "cat-Plans"
+
+
+def test_tools_are_listed_over_all_pages() -> None:
+    first = {"tools": [{"name": "a"}], "nextCursor": "more"}
+    last = {"tools": [{"name": "b"}]}
+    gateway = Gateway(
+        httpx.Response(200, json={"id": 1, "result": first}),
+        httpx.Response(200, json={"id": 1, "result": last}),
+    )
+
+    assert len(list(gateway.client().tools())) == 2
+    assert [each.get("cursor") for each in gateway.params] == [None, "more"]
+
+
+def test_feedback_of_a_catalog_is_listed() -> None:
+    given = {"question": "why?", "verdict": "bad", "origin": "search", "at": "2026-11-26T08:00:00Z"}
+
+    [found] = Gateway(tool_answer({"feedback": [given]})).client().list_feedback("c")
+
+    assert (found.question, found.at) == ("why?", datetime(2026, 11, 26, 8, tzinfo=UTC))
+
+
+def test_token_that_cannot_be_had_and_a_wrong_address_are_errors() -> None:
+    def away() -> str:
+        raise errors.Unavailable("the issuer does not respond")
+
+    gateway = Gateway(STATUS)
+    with pytest.raises(errors.Unavailable, match="the issuer does not respond"):
+        gateway.client(token=away).status("c")
+    with pytest.raises(ValueError, match="must be an address with https"):
+        Client("gateway.example/mcp", token="t")
+
+    assert gateway.requests == []
+
+
+def test_asynchronous_download_is_streamed_and_retried() -> None:
+    async def downloaded(*answers: Any) -> bytes:
+        http = httpx.AsyncClient(transport=httpx.MockTransport(Gateway(link, *answers)))
+        async with AsyncClient(URL, token="t", http=http) as client:
+            [document] = Gateway(listed(a_document())).client().wait("c")
+            await client.download(document, body := io.BytesIO())
+        return body.getvalue()
+
+    link = tool_answer({"download_url": f"{BUCKET}/a.txt?signature=hidden"})
+
+    assert asyncio.run(downloaded(httpx.Response(200, content=b"Ebb."))) == b"Ebb."
+    with pytest.raises(errors.Unavailable, match="does not respond"):
+        asyncio.run(downloaded(httpx.ReadError))
 
 
 def test_pages_are_requested_lazily() -> None:

@@ -1,6 +1,7 @@
 """Sign-in: tokens are stored, renewed, and sent only to their issuer."""
 
 import json
+import socket
 import time
 from collections.abc import Callable
 from functools import partial
@@ -111,6 +112,39 @@ def test_unavailable_issuer_does_not_end_the_sign_in(
     assert ending.token() == "a1"
 
 
+def test_renewal_is_repeated_if_the_issuer_is_away_for_a_moment(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, away = Issuer.__call__, [httpx.Response(503)]
+
+    def flaky(self: Issuer, request: httpx.Request) -> httpx.Response:
+        return away.pop() if request.method == "POST" and away else usual(self, request)
+
+    monkeypatch.setattr("stackroom_client.sign_in._PAUSE", 0)
+    monkeypatch.setattr(Issuer, "__call__", flaky)
+
+    assert SignIn(ISSUER, "c", store=stored(expires_at=0)).token() == "a1"
+    assert len(issuer.posted) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (httpx.Response(200, json={"token_type": "Bearer"}), "returned no access token"),
+        (httpx.Response(200, text="<html>"), "responded unexpectedly"),
+        (httpx.Response(404, text="gone"), "responded unexpectedly .*404"),
+        (httpx.Response(400, json=["no"]), "responded unexpectedly"),
+    ],
+)
+def test_unusable_answer_of_the_issuer_fails_the_sign_in(
+    issuer: Issuer, answer: httpx.Response, problem: str
+) -> None:
+    issuer.tokens = answer
+
+    with pytest.raises(SignInFailed, match=problem):
+        SignIn(ISSUER, "c", store=stored(expires_at=0)).token()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -187,3 +221,16 @@ def test_forged_or_denied_redirect_fails_the_sign_in(
     with pytest.raises(SignInFailed, match=reason):
         SignIn(ISSUER, "c").begin(coming_back(change, []), port=free_ports(1))
     assert issuer.posted == []
+
+
+@pytest.mark.processes
+def test_browser_that_does_not_return_or_a_port_in_use_fails_the_sign_in(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stackroom_client.sign_in._BROWSER_SECONDS", 0.01)
+    port = free_ports(1)
+
+    with pytest.raises(SignInFailed, match="the browser did not return within"):
+        SignIn(ISSUER, "c").begin(lambda _: None, port=port)
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(SignInFailed, match="in use"):
+        SignIn(ISSUER, "c").begin(lambda _: None, port=port)

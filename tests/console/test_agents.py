@@ -141,6 +141,9 @@ def test_agent_is_imported_by_a_user_without_its_knowledge_base(
     exported = alice.get(f"{path}/export")
     imported = bob.post("/agents/import", agent=exported.text)
     refused = bob.post("/agents/import", agent="{}")
+    theirs = json.loads(exported.text)
+    theirs["agent"]["model"] = "a.model-of-another-deployment"
+    other = bob.post("/agents/import", agent=json.dumps(theirs))
 
     assert exported.headers["content-disposition"] == 'attachment; filename="planner.json"'
     assert json.loads(exported.text)["agent"]["name"] == "Plänner"
@@ -150,6 +153,8 @@ def test_agent_is_imported_by_a_user_without_its_knowledge_base(
     assert 'class="card gone"' in shown
     assert "Knowledge base not found" in shown
     assert "Knowledge base not found" not in alice.get(path).text
+    assert other.headers["location"].endswith("?another-model")
+    assert "a.model-of-another-deployment" not in bob.get(other.headers["location"]).text
     assert refused.status_code == 400
     assert "The file is not an agent in the form that Export writes: " in refused.text
 

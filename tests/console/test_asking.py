@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 from starlette.testclient import TestClient
 
-from stackroom.errors import KnowledgeBaseThrottled
+from stackroom.errors import KnowledgeBaseThrottled, ValidationError
 from stackroom.search.cited_answers import (
     Answering,
     AskedAndAnswered,
@@ -22,6 +22,13 @@ from stackroom.search.cited_answers import (
 )
 from stackroom.search.excerpts import Source
 from stackroom_console.app import console_app
+from stackroom_console.asked_question import (
+    MOST_CATALOGS,
+    MOST_FILES,
+    SearchChoice,
+    choice_of,
+    shown_choice,
+)
 from stackroom_console.console import FOR_A_PAGE, Console
 from stackroom_console.shown_answer import shown
 from tests.console.browser import URL, Browser, read
@@ -137,6 +144,35 @@ def test_a_question_is_asked_of_chosen_catalogs_files_and_attributes(
     assert 'value="year"' in wrong.text
 
 
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("year >= 2025; year < 2027.5", {"year": {">=": 2025, "<": 2027.5}}),
+        ("current = true; city = true", {"current": True, "city": "true"}),
+        ("code = 2026; city = 7", {"code": "2026", "city": "7"}),
+        ("unknown = 7; other = false", {"unknown": 7, "other": False}),
+    ],
+)
+def test_condition_has_the_type_that_documents_have_there(
+    where: str, expected: dict[str, object]
+) -> None:
+    types = frozenset({"year:number", "current:boolean", "city:text", "code:text"})
+    catalog = CATALOG.model_copy(update={"attribute_types": types})
+
+    assert SearchChoice(attributes=where).filter([catalog]) == expected
+
+
+def test_more_files_or_catalogs_than_a_search_takes_are_refused() -> None:
+    files = "; ".join(f"{number}.txt" for number in range(MOST_FILES + 1))
+    ids = ",".join(f"cat-{number}" for number in range(MOST_CATALOGS + 1))
+
+    with pytest.raises(ValidationError, match="Files: Allowed: at most"):
+        SearchChoice(files=files).filter([])
+    with pytest.raises(ValidationError, match="Catalogs: Allowed: all, or at most"):
+        choice_of({"catalog": ids})
+    assert shown_choice({"catalog": ids}) == SearchChoice()
+
+
 def test_names_of_files_are_offered_behind_those_already_typed(
     alice: Browser, bob: Browser, pipeline: Pipeline, catalog: str
 ) -> None:
@@ -198,6 +234,7 @@ def test_what_was_left_out_is_told_and_only_own_documents_are_linked() -> None:
     answer = CatalogAnswer(text="Thirty. [1] [2] [999]", sources=(cited,), guardrail_action="NONE")
     failures = {"KB1": "secret of the store"}
     left_out = replace(NOTHING, omitted=3, withheld=2, tokens=60, failures=failures)
+    left_out = replace(left_out, notices={"KB1": "by words"}, guardrail_action="INTERVENED")
     found = AskedAndAnswered(passages=left_out, answer=answer)
 
     mine, anothers = (shown(QUESTION, found, own, NO_MAPS) for own in ({"cat-1": CATALOG}, {}))
@@ -210,6 +247,8 @@ def test_what_was_left_out_is_told_and_only_own_documents_are_linked() -> None:
     assert "3 relevant passages not shown: the text limit was reached (60" in mine.left_out[0]
     assert "2 passages withheld" in mine.left_out[1]
     assert "results may be missing" in mine.left_out[2]
+    assert "Part of the search was limited" in mine.left_out[3]
+    assert "A guardrail withheld some results." in mine.left_out[4]
     assert "secret" not in " ".join(mine.left_out)
 
 

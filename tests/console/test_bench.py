@@ -112,6 +112,7 @@ def test_a_threshold_is_tried_and_kept_for_an_agents_tool(
     [asked, _] = searching.call_args.args
     assert (asked.min_score, asked.top_k) == (0.35, 7)
     assert f'value="{agent}/{tool}"' in page
+    assert alice.post("/ask/threshold", tool=f"{agent}/{tool}", threshold="").status_code == 400
     assert "search_leave leaves out passages that score below 0.35" in read(part.text)
     [kept] = console.services.agents.get("alice", agent).linked_tools
     assert kept.config.default_min_score == 0.35

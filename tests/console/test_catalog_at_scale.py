@@ -155,6 +155,9 @@ def test_expected_uploads_of_a_large_catalog_are_counted_as_under_way(
     assert len(rows(later)) == 3
 
 
+GONE = f"doc-{'0' * 24}"
+
+
 def test_selected_failed_documents_are_retried_in_one_request(
     alice: Browser, console: Console, pipeline: Pipeline
 ) -> None:
@@ -169,13 +172,21 @@ def test_selected_failed_documents_are_retried_in_one_request(
 
     done = alice.send(at, form, **HTMX)
     again = alice.send(at, {**form, fine: "on"}, **HTMX)
-    none = alice.send(at, {"csrf_token": alice.csrf, "do": "retry"}, **HTMX)
+    bare = {"csrf_token": alice.csrf, "do": "retry"}
+    none, gone = (alice.send(at, {**bare, **each}, **HTMX) for each in ({}, {GONE: "on"}))
+    unknown = alice.send(at, {**form, "do": "copy"}, **HTMX)
 
     assert (done.status_code, done.headers["hx-trigger"]) == (204, "changed")
     assert alice.get(f"/catalogs/{catalog}").text.count('class="state pending"') == 3
     assert again.status_code == 409
     assert "3 of 3 can&#39;t be retried: a.txt: it has not failed" in again.text
-    assert none.status_code == 400
+    assert none.status_code == gone.status_code == 400
+    assert "they no longer exist" in gone.text
+    assert unknown.status_code == 404
+    more = [dropped(pipeline, "alice", catalog, f"{number}.txt") for number in range(10)]
+    many = alice.send(at, {**form, **dict.fromkeys(more, "on")}, **HTMX).text
+    assert "12 of 12 can&#39;t be retried: " in many
+    assert "; and others." in many
 
 
 def test_selected_documents_are_deleted_in_steps_after_confirmation(

@@ -3,12 +3,14 @@
 import re
 from dataclasses import replace
 from html import unescape
+from unittest.mock import Mock
 
 import pytest
 
 from stackroom.aws import session
 from stackroom.catalogs.changes import change_of
 from stackroom.model.records import DocumentStatus
+from stackroom.search.document_passages import MOST
 from stackroom_console.console import Console
 from stackroom_console.pages import document_pages
 from tests.aws.stores import BUCKET
@@ -184,16 +186,50 @@ def test_the_page_stays_useful_when_the_store_does_not_answer(
     assert "Passages can't be loaded right now." in text
 
 
+def test_page_says_what_of_a_document_is_in_no_passage_it_shows(
+    alice: Browser, pipeline: Pipeline, console: Console
+) -> None:
+    catalog = new_catalog(alice)
+    document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
+    whole = console.services.document_passages.of("alice", catalog, document)
+    contents = replace(whole.passages[0], is_navigation=True)
+    part = replace(
+        whole,
+        passages=(contents,),
+        is_whole=False,
+        is_ordered=False,
+        blank=(2, 4, 5, 6),
+        without_passage=(7,),
+    )
+    console.services.document_passages = Mock(of=Mock(return_value=part))
+
+    text = read(alice.get(f"/catalogs/{catalog}/documents/{document}").text)
+
+    assert f"At most {MOST} passages are shown." in text
+    assert "Passages are in no particular order" in text
+    assert "Pages 2, 4 to 6 have no text." in text
+    assert "Page 7 isn't in any passage, so searches can't find it." in text
+    assert "1 passage is from a table of contents or an index" in text
+
+
 def test_document_being_deleted_shows_its_receipt_and_no_text(
-    alice: Browser, pipeline: Pipeline
+    alice: Browser, pipeline: Pipeline, console: Console
 ) -> None:
     catalog = new_catalog(alice)
     document = indexed(pipeline, "alice", catalog, "a.txt", "thirty days")
     at = f"/catalogs/{catalog}/documents/{document}"
 
     alice.post(f"{at}/delete")
+    [receipt] = console.services.receipts.of_user("alice")
+    asked = change_of(None, receipt, event_id="e1", at=receipt.asked_at)
+    assert asked is not None
+    console.services.events.append("alice", [asked])
 
     page = alice.get(at)
+    unknown = alice.get(f"/catalogs/{catalog}/documents/doc-{'0' * 24}")
+    assert unknown.status_code == 404
+    history = re.findall(r"</time>(.*?)</li>", page.text, re.S)
+    assert any(receipt.receipt_id in each for each in history), history
     assert page.status_code == 200
     assert re.search('id="receipt-link" [^>]*href="/receipts/rcpt-', page.text)
     assert "This document is being deleted" in page.text

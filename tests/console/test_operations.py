@@ -123,6 +123,28 @@ def test_run_links_to_its_execution_and_shows_its_state(
     assert shown.runs[0].link is None
 
 
+def test_failed_documents_and_discrepancies_need_attention(
+    olga: Browser, alice: Browser, pipeline: Pipeline, board: Any, console: Console
+) -> None:
+    dropped(pipeline, "alice", new_catalog(alice, "Research"), "plan.txt", "Waits.")
+    found = console.services.operations.overview()
+    assert found.figures is not None
+    assert found.backlog is not None
+    overview = replace(
+        found,
+        figures=replace(found.figures, discrepancies=(("stale_record", 2.0), ("dead_run", 0.0))),
+        backlog=replace(found.backlog, failed_documents=2),
+    )
+
+    shown = operations_page.shown_to("olga", console, overview)
+
+    assert [(each.message, each.part) for each in shown.wrong] == [
+        ("2 documents failed", "failures-title"),
+        ("Discrepancy: stale_record, 2 found", "discrepancies-title"),
+    ]
+    assert (shown.at(), shown.at(after="a b")) == ("/operations", "/operations?after=a+b")
+
+
 def test_quiet_operations_page_is_one_line_and_names_missing_parts(
     olga: Browser, accesses: list[Access]
 ) -> None:

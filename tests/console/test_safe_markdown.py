@@ -92,7 +92,8 @@ def test_a_number_of_a_passage_leads_to_it_and_others_stay_text() -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
 @pytest.mark.parametrize(
-    "form", ["{}", "[{}]({})", "```{}\n{}\n```", "|{}|\n|-|\n|{}|", "# {}\n> {}"]
+    "form",
+    ["{}", "[{}]({})", "```{}\n{}\n```", "    {}\n\n    {}", "|{}|\n|-|\n|{}|", "# {}\n> {}"],
 )
 def test_hostile_markdown_becomes_no_element_or_attribute(payload: str, form: str) -> None:
     shown = Read(markdown(form.format(payload, payload), cited={1: "passage-1"}))

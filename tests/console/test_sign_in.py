@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+import httpx2
+import jwt
 import pytest
 from cryptography.fernet import Fernet
 from starlette.testclient import TestClient
@@ -135,6 +137,61 @@ def test_outage_of_the_provider_is_reported_without_details(
     assert signed_out.status_code == 200
     assert "You are signed out of Stackroom" in signed_out.text
     assert f"{ISSUER}/logout" not in signed_out.text
+
+
+def test_denied_or_refused_sign_in_says_so_and_begins_no_session(browser: Browser) -> None:
+    for error, said in (
+        ("access_denied", "it was cancelled, or access was denied"),
+        ("server_error", "the sign-in service refused"),
+    ):
+        [state] = parse_qs(urlsplit(begun(browser)).query)["state"]
+        answer = browser.get(f"{CALLBACK}?error={error}&state={state}")
+
+        assert (answer.status_code, browser.session) == (400, None)
+        assert said in answer.text
+
+
+def test_provider_that_fails_after_the_sign_in_begins_no_session(
+    browser: Browser, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_: str) -> None:
+        raise jwt.PyJWKClientConnectionError("refused")
+
+    def nothing(_: object) -> httpx2.Response:
+        return httpx2.Response(200, json={"token_type": "Bearer", "expires_in": 3600})
+
+    statuses = []
+    for name, failing in (("is_down", True), ("get_signing_key", away), ("_token", nothing)):
+        back = provider.sign_in(begun(browser), "alice")
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(provider, name, failing)
+            statuses.append(browser.get(back).status_code)
+
+    assert (statuses, browser.session) == ([503, 503, 401], None)
+
+
+@pytest.mark.parametrize(
+    "other", [{"issuer": "https://elsewhere.test"}, {"token_endpoint": "file:///etc/passwd"}]
+)
+def test_metadata_of_another_provider_are_not_used(
+    browser: Browser, provider: Provider, monkeypatch: pytest.MonkeyPatch, other: dict[str, str]
+) -> None:
+    metadata = {**provider._metadata(), **other}
+    monkeypatch.setattr(provider, "_metadata", lambda: metadata)
+
+    assert browser.get("/sign-in/begin").status_code == 503
+
+
+def test_pages_that_are_open_go_on_working_after_the_same_user_signs_in_again(
+    browser: Browser,
+) -> None:
+    browser.sign_in("alice")
+    token = browser.csrf
+    browser.sign_in("alice")
+
+    answer = browser.send("/catalogs", {"name": "Mine", "csrf_token": token})
+
+    assert answer.status_code == 303
 
 
 def later(console: Console, browser: Browser, **after: float) -> Browser:

@@ -41,6 +41,9 @@ class Wrong(Wiki):
             {"retrieve_max_tokens": 0},
             "Stack/Agent: retrieve_max_tokens 0 must be a whole number of 1 to 100,000",
         ),
+        ({"prompt": " "}, "prompt ' ' must be non-blank text"),
+        ({"invoke_type": "later"}, "invoke_type 'later' must be 'batch' or"),
+        ({"knowledge_bases": "ABCDE12345"}, "'ABCDE12345' must be a list of knowledge bases"),
         ({"system_prompt": "You are"}, "Stack/Agent: system_prompt 'You are' must be an Asset of"),
         ({"bedrock_model": "Nova"}, "Stack/Agent: bedrock_model 'Nova' must be the id of a"),
         ({"knowledge_bases": [Wiki("a"), Wiki("a")]}, "knowledgeBaseId 'a' must be unique, but 2"),
@@ -81,6 +84,19 @@ def test_invalid_argument_is_refused_with_what_is_allowed(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         an_agent(stack, tmp_path, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"name": "search wiki", "module": "m"}, "name 'search wiki' must be 1 to 64 letters"),
+        ({"name": "search_wiki"}, "'search_wiki' needs an asset or a module"),
+        ({"module": "m", "asset": object()}, "must have an asset or a module, not both"),
+    ],
+)
+def test_invalid_retrieval_tool_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RetrievalTool(**given)
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,11 @@ def test_existing_knowledge_base_has_no_data_source_and_no_create(stack: cdk.Sta
             {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
             "store .* must be an RdsStore",
         ),
+        (
+            "S3_VECTORS",
+            {"store": OpenSearchServerlessStore(collection_arn="arn:c", index_name="i")},
+            "store .* must be omitted, since vector_store_type is 'S3_VECTORS'",
+        ),
         ("S3_VECTORS", {"embedding_model": "managed"}, "embedding_model 'managed' must be the id"),
         (
             "MANAGED",
@@ -214,6 +219,11 @@ def test_name_and_description_of_a_created_knowledge_base_are_checked(
     "wrong",
     [
         lambda: Reranking(model="amazon.rerank-v1:0", number_of_results=101),
+        lambda: Reranking(model="amazon.rerank-v1:0", fields_to_include="title"),  # type: ignore[arg-type]
+        lambda: Reranking(
+            model="amazon.rerank-v1:0", fields_to_include=("a",), fields_to_exclude=("b",)
+        ),
+        lambda: Reranking(model="rerank"),
         lambda: ImplicitFilter(model=CLAUDE, attributes=(YEAR,) * 26),
         lambda: MetadataAttribute(key="k" * 257, type="STRING", description="d"),
         lambda: RdsStore(cluster_arn="c", secret_arn="s", database_name="d" * 64, table_name="t"),

@@ -49,6 +49,13 @@ def test_gains_and_losses_are_set_against_each_other() -> None:
     assert found.low < 0 < found.high
 
 
+def test_chance_of_many_changes_is_drawn_as_the_exact_test_has_it() -> None:
+    before, after = a_run(set(range(8)), of=40), a_run(set(range(8, 24)), of=40)
+
+    # Eight lost, sixteen won: the value of scipy's binomtest(8, 24).
+    assert of_top1(before, after).chance == pytest.approx(0.1516, abs=0.01)
+
+
 def test_only_questions_with_the_same_answer_in_both_runs_are_compared() -> None:
     before = a_run({0}, of=8)
 

@@ -119,6 +119,24 @@ def test_forged_run_is_refused(
     assert len(str(error.value)) < 500
 
 
+def test_run_that_is_missing_broken_or_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stackroom_evaluation.evaluation._LARGEST_RUN", 10)
+    (tmp_path / "folder" / RUN).mkdir(parents=True)
+
+    for name, text, message in (
+        ("none.json", None, "none.json does not exist; --out DIR saves a run"),
+        ("folder", None, "can't be read: Is a directory"),
+        ("large.json", "[" * 11, "is larger than the 10 bytes of any run"),
+        ("broken.json", "[", "is not a run of `stackroom evaluate --out`: Expecting value"),
+    ):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        with pytest.raises(EvaluationError, match=message):
+            Evaluation.read(tmp_path / name)
+
+
 def test_throttled_question_is_retried_after_the_given_time() -> None:
     answers = [
         {"success": False, "errorType": "Throttled", "error": "", "metadata": wait, "results": []}

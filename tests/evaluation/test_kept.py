@@ -36,15 +36,17 @@ def feedback(question: str = "How many days?", verdict: str = "up", **more: Any)
 
 
 def test_positive_feedback_keeps_its_source_and_negative_asks_for_one() -> None:
-    down, kept, nothing_shown, up = kept_questions(
+    right, down, kept, nothing_shown, up = kept_questions(
         [
             feedback("up?", page=None, origin="chat"),
             feedback("nothing shown?", "kept", file=None, page=None),
             feedback("kept?", "kept", note="good one"),
             feedback("down?", "down", origin="tool", note="outdated"),
+            feedback("unanswerable?", file=None, page=None),
         ]
     )
 
+    assert (right.file, right.nothing, right.accepted) == (None, True, False)
     assert (up.file, up.page, up.accepted, up.is_open) == ("leave.pdf", None, False, False)
     assert up.note == (
         'thumb up in a chat, 2026-11-26: check that it answers there, and set "accepted" to true'

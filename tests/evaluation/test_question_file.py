@@ -41,6 +41,7 @@ def test_question_has_places_or_nothing_and_may_await_acceptance(tmp_path: Path)
         ({**GOOD, "nothing": True}, '"nothing": true excludes file'),
         ({**GOOD, "pages": [3]}, "'pages' is unknown; allowed: question, file, page, words"),
         ({**GOOD, "words": "..."}, "words: must contain a letter or digit"),
+        ({**GOOD, "question": "x" * 1_001}, "question: has more than 1,000 characters"),
         ({**GOOD, "question": "\x1b[2J"}, "question: has a control character"),
         (b"[" * 5_000, "is not a JSON object"),
         (b'{"question": "caf\xe9"}', "is not UTF-8; save the file in that encoding"),

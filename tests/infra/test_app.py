@@ -23,6 +23,8 @@ MANAGED = {"knowledge_base_type": "managed"}
         ("project", "pawshop"),  # with "aws" in it, which Cognito reserves
         ("knowledge_base_pool_size", 101),
         ("callback_urls", "http://inspector.example/callback"),
+        ("callback_urls", "http://[::1"),
+        ("callback_urls", ",".join(f"app{number}:/callback" for number in range(100))),
         ("rerank_model", "titan"),
         ("retrieve_max_tokens", "٤٠٠٠"),
         ("redis_url", "rediss://cache.example.com?ssl_cert_reqs=none"),
@@ -40,6 +42,10 @@ MANAGED = {"knowledge_base_type": "managed"}
         ("upload_origins", "*"),
         ("answer_model", "nova"),
         ("answer_prompt_file", "cdk.json"),  # which has no placeholders
+        ("answer_prompt_file", "no_such_file.txt"),
+        ("agent_models", "nova"),
+        ("lambda_concurrency", 0),
+        ("backup_days", 36501),
         ("guardrail_id", "arn:aws:bedrock:us-east-1:123456789012:guardrail/gr123"),
     ],
 )
@@ -71,6 +77,8 @@ def test_unknown_setting_is_refused_by_name_and_cdk_context_is_accepted() -> Non
         ({"catalog_data_sources": "s3", "ocr": "textract"}, "ocr 'textract' "),
         ({"ocr": "textract", **MANAGED}, "ocr 'textract' "),
         ({"chunking": "semantic", **MANAGED}, "chunking 'semantic' "),
+        ({"chunking": "fixed", **MANAGED}, "chunking 'fixed' "),
+        ({"chunking": "fixed", "chunk_tokens": "many"}, "chunk_tokens 'many' "),
         ({"chunking": "semantic", "chunk_overlap": "20"}, "chunk_overlap '20' "),
         ({"guardrail_id": "gr123"}, "guardrail_version '' "),
         ({"guardrail_version": "2"}, "guardrail_id '' "),

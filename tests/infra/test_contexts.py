@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from infra import preflight
 from infra.contexts import parse_context
 from tests.infra.opensearch import cached_assembly
 from tests.infra.rules import rule_violations, unknown_values
@@ -57,3 +58,15 @@ def test_app_script_refuses_an_unknown_setting() -> None:
     assert "context 'nosuch' is no setting" in done.stderr
     with pytest.raises(ValueError, match="-c console has no value"):
         parse_context(["project=docs", "console"])
+
+
+def test_preflight_plans_the_deployment_of_its_settings() -> None:
+    found, planned = preflight.settings({"project": "docs", "ocr": "textract"})
+
+    assert (found.mark, found.text) == ("ok", "project 'docs', 6 stacks")
+    assert planned is not None
+    assert [each.foundation for each in planned.models] == [
+        "amazon.titan-embed-text-v2:0",
+        "amazon.nova-2-lite-v1:0",
+    ]
+    assert planned.ocr

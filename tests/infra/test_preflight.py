@@ -14,12 +14,13 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import NoCredentialsError
+from botocore.exceptions import EndpointConnectionError, NoCredentialsError
 from moto import mock_aws
 
 from bedrock_kb_simulator.service_errors import ServiceError
-from infra import preflight
+from infra import preflight, preflight_bedrock
 from infra.asking import Client, Result, passed
+from infra.outputs import report
 from infra.preflight_bedrock import REGIONS
 from infra.synthesised import Account, Model, PlannedDeployment, read_assembly
 from tests.infra.assembly import Assembly
@@ -35,6 +36,8 @@ ASK, RAISE = (
 TITAN, NOVA = "amazon.titan-embed-text-v2:0", "global.amazon.nova-2-lite-v1:0"
 MODELS = (Model(TITAN, TITAN), Model(NOVA, NOVA.removeprefix("global.")))
 NONE = ServiceError("ResourceNotFoundException", "there is none")
+REFUSED = ServiceError("ValidationException", "it takes no text")
+NOWHERE = EndpointConnectionError(endpoint_url="https://aws.test")
 
 
 def denied(right: str) -> ServiceError:
@@ -123,7 +126,11 @@ def test_account_without_problems_passes(world: World) -> None:
     [
         (TITAN, available(regionAvailability="NOT_AVAILABLE"), "bad", "export AWS_REGION=us-"),
         (TITAN, available(entitlementAvailability="NONE"), "warn", f"{ASK} invoke-model"),
+        (TITAN, available(agreementAvailability={"status": "PENDING"}), "warn", f"{ASK} invoke-"),
         (NOVA, {"GetInferenceProfile": NONE}, "bad", f"{AWS} bedrock list-inference-profiles"),
+        (NOVA, {"GetFoundationModelAvailability": NONE}, "warn", f"{ASK} converse"),
+        (NOVA, {"Converse": REFUSED}, "bad", f"{AWS} bedrock list-inference-profiles"),
+        ("region", {"ListGateways": NOWHERE}, "bad", "export AWS_REGION=us-east-1"),
         ("Service Quotas", per_minute(0.0), "bad", f"{RAISE} bedrock --quota-code L-0"),
         ("Lambda concurrency", concurrency(10), "warn", f"{RAISE} lambda --quota-code L-B99A9384"),
     ],
@@ -178,6 +185,8 @@ def test_hanging_check_becomes_a_warning() -> None:
     [
         (None, None, "export AWS_REGION="),
         ("eu-central-1", NoCredentialsError(), "aws configure"),
+        ("eu-central-1", ServiceError("ExpiredToken", "it has expired"), "aws configure"),
+        ("eu-central-1", NOWHERE, "export AWS_REGION="),
     ],
 )
 def test_missing_credentials_or_region_end_the_preflight(
@@ -191,6 +200,36 @@ def test_missing_credentials_or_region_end_the_preflight(
 
     assert (failed, len(lines), lines[0].split()[:2]) == (1, 1, ["bad", "credentials"])
     assert f"type: {line}" in lines[0]
+
+
+def test_region_is_known_with_its_account_or_warned_of(world: World) -> None:
+    found, account = preflight.credentials(HERE.region, world.client)
+
+    assert (found.mark, account) == ("ok", HERE)
+    assert preflight_bedrock.region(world.client, "sa-east-1").mark == "warn"
+
+
+def test_ocr_needs_textract_in_the_region(world: World) -> None:
+    world.answers["DetectDocumentText"] = REFUSED  # of one byte: it answers
+    with answered(world.answer, world.client("textract")):
+        there = preflight_bedrock.ocr(world.client, HERE.region)
+        world.answers["DetectDocumentText"] = NOWHERE
+        missing = preflight_bedrock.ocr(world.client, HERE.region)
+
+    assert (there.mark, missing.mark) == ("ok", "bad")
+    assert missing.lines[0] == 'make deploy ARGS="-c ocr=none"'
+
+
+def test_report_of_a_deployment_finds_each_output_that_it_names(assembly: Assembly) -> None:
+    outputs = {
+        f"stackroom-{stack}": {name: f"<{name}>" for name in found.get("Outputs", ())}
+        for stack, found in ((stack, assembly.template(stack)) for stack in assembly.stacks)
+    }
+
+    text = report(outputs)
+
+    assert "stackroom deployments add stackroom --outputs cdk.out/outputs.json" in text
+    assert "<McpUrl>" in text
 
 
 def test_preflight_exits_with_1_if_a_check_failed() -> None:

@@ -12,9 +12,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from infra import purge
 from infra.protect import protect
 from infra.purge import Purge
-from infra.purge_knowledge_bases import KnowledgeBases
+from infra.purge_knowledge_bases import DeletionTimeout, KnowledgeBases
 from simulator.tests.world import knowledge_base_request
 from tests.workflow.answering import answered
 from tests.workflow.simulator import Simulator
@@ -260,3 +261,58 @@ def test_purge_schedules_key_deletion_and_frees_its_alias(account: Account) -> N
     assert states == {"stackroom": "PendingDeletion", "other": "Enabled"}
     names = {each["AliasName"] for each in kms.list_aliases()["Aliases"]}
     assert ("alias/stackroom" in names, "alias/other" in names) == (False, True)
+
+
+def test_purge_deletes_the_projects_vectors_with_their_bucket(account: Account) -> None:
+    s3vectors = account.client("s3vectors")
+    buckets = [f"{project}-vectors-{ACCOUNT}-{REGION}" for project in ("other", "stackroom")]
+    for bucket in buckets:
+        s3vectors.create_vector_bucket(vectorBucketName=bucket)
+        shape = {"dataType": "float32", "dimension": 4, "distanceMetric": "cosine"}
+        s3vectors.create_index(vectorBucketName=bucket, indexName="stackroom-1", **shape)
+
+    account.purge()
+
+    left = s3vectors.list_vector_buckets()["vectorBuckets"]
+    assert [each["vectorBucketName"] for each in left] == buckets[:1]
+
+
+def test_version_that_s3_does_not_delete_ends_the_purge(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s3 = a_bucket(account)
+    s3.put_object(Bucket=BUCKET, Key="alice/a.txt", Body=b"text")
+    refused = {"Errors": [{"Key": "alice/a.txt", "Code": "AccessDenied"}]}
+    monkeypatch.setattr(s3, "delete_objects", lambda **_: refused)
+
+    with pytest.raises(RuntimeError, match=r"'alice/a\.txt' is not deleted: AccessDenied"):
+        account.purge()
+
+
+def test_knowledge_base_that_never_goes_ends_the_purge(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = account.bedrock.add("stackroom-1")
+    monkeypatch.setattr(account.client("bedrock-agent"), "delete_knowledge_base", lambda **_: {})
+
+    with pytest.raises(DeletionTimeout, match=f"{made} still exists after 1800 seconds"):
+        account.purge()
+
+
+@pytest.mark.parametrize(
+    ("region", "typed", "said"),
+    [("", "stackroom", "No region is set"), (REGION, "other", "Nothing was deleted")],
+)
+def test_nothing_is_purged_without_a_region_or_the_typed_name(
+    account: Account, monkeypatch: pytest.MonkeyPatch, region: str, typed: str, said: str
+) -> None:
+    a_bucket(account)
+    for name, value in {"AWS_REGION": region, "AWS_DEFAULT_REGION": ""}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.argv", ["purge.py", "--project", "stackroom"])
+    monkeypatch.setattr("builtins.input", lambda _: typed)
+
+    with pytest.raises(SystemExit, match=said):
+        purge.main()
+
+    assert len(account.client("s3").list_buckets()["Buckets"]) == 1

@@ -1,13 +1,16 @@
 """Restoring tables, interrupted and repeated, in moto's DynamoDB."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from infra.restore import Restoration
+from infra.restore import Restoration, main
 from stackroom.clock import utc_now
 
 TABLES = ("stackroom-kb-catalog", "stackroom-kb-control")
@@ -68,4 +71,67 @@ def test_restored_table_keeps_its_identity_and_has_the_earlier_items(dynamodb: A
         found = dynamodb.describe_table(TableName=table)["Table"]
         for name in ("CreationDateTime", "LatestStreamArn"):
             assert found[name] == previous[name]
+    assert dynamodb.list_tables()["TableNames"] == list(TABLES)
+
+
+@dataclass
+class Stacks:
+    """CloudFormation, which has a pipeline or not."""
+
+    has_pipeline: bool = False
+
+    def describe_stacks(self, **_: str) -> None:
+        if not self.has_pipeline:
+            error: Any = {"Error": {"Code": "ValidationError", "Message": "it does not exist"}}
+            raise ClientError(error, "DescribeStacks")
+
+
+@dataclass
+class Program:
+    """The program, and what is typed where it asks for the project's name."""
+
+    dynamodb: Any
+    monkeypatch: pytest.MonkeyPatch
+
+    def run(self, to: str, typed: str = "stackroom", *, has_pipeline: bool = False) -> None:
+        clients = {"dynamodb": self.dynamodb, "cloudformation": Stacks(has_pipeline)}
+        session = SimpleNamespace(client=clients.__getitem__)
+        self.monkeypatch.setattr(boto3.session, "Session", lambda **_: session)
+        arguments = ["restore.py", "--project", "stackroom", "--to", to]
+        self.monkeypatch.setattr("sys.argv", arguments)
+        self.monkeypatch.setattr("builtins.input", lambda _: typed)
+        main()
+
+
+@pytest.fixture
+def program(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> Program:
+    return Program(dynamodb, monkeypatch)
+
+
+def test_tables_are_replaced_only_once_the_projects_name_is_typed(
+    dynamodb: Any, program: Program
+) -> None:
+    for table in TABLES:
+        put(dynamodb, table, range(3), "then")
+    moment = utc_now().isoformat()
+
+    with pytest.raises(SystemExit, match="Nothing was changed"):
+        program.run(moment, typed="other")
+    put(dynamodb, TABLES[0], range(2), "since")
+    assert set(texts(dynamodb, TABLES[0]).values()) == {"then", "since"}
+    program.run(moment)
+
+    assert set(texts(dynamodb, TABLES[0]).values()) == {"then"}
+    assert dynamodb.list_tables()["TableNames"] == list(TABLES)
+
+
+def test_nothing_is_restored_under_a_pipeline_or_without_a_time_zone(
+    dynamodb: Any, program: Program, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        program.run("2026-11-25T10:00:00")
+    with pytest.raises(SystemExit, match="run `make destroy` first"):
+        program.run(utc_now().isoformat(), has_pipeline=True)
+
+    assert "--to needs a time zone" in capsys.readouterr().err
     assert dynamodb.list_tables()["TableNames"] == list(TABLES)

@@ -136,6 +136,20 @@ def test_change_of_a_link_keeps_unnamed_fields(house: House, agent: Agent) -> No
     assert house.agents.get("alice", agent.id).available_tools == (expected,)
 
 
+def test_missing_tool_or_one_of_another_type_is_refused(house: House, agent: Agent) -> None:
+    other = OtherTool(id="t1", name="n1", description="", type="http")
+    house.agents.changed("alice", agent.id, lambda each: each.with_tools((other,)))
+
+    with pytest.raises(NotFound):
+        house.links.remove("alice", agent.id, "t2")
+    with pytest.raises(NotFound):
+        house.links.change("alice", agent.id, "t2", LinkChanges(default_top_k=12))
+    with pytest.raises(Conflict, match="Not a KB tool"):
+        house.links.change("alice", agent.id, "t1", LinkChanges(default_top_k=12))
+    house.links.remove("alice", agent.id, "t1")
+    assert house.agents.get("alice", agent.id).available_tools == ()
+
+
 def test_tools_per_agent_and_agents_per_user_are_limited(house: House, agent: Agent) -> None:
     full = tuple(
         OtherTool(id=f"t{n}", name=f"n{n}", description="", type="http") for n in range(MOST_TOOLS)

@@ -156,6 +156,31 @@ def test_user_sees_no_internal_details_of_a_failure(office: Office) -> None:
     assert wire["steps"][1]["knowledgeBaseName"] == "Plans"
 
 
+def test_run_of_an_agent_that_was_removed_meanwhile_fails(office: Office) -> None:
+    run = office.start()
+    office.agents.remove("alice", office.agent_id)
+
+    ended = office.runner.carry_out("alice", run.id)
+
+    assert ended is not None
+    assert ended.state is RunState.FAILED
+    assert ended.reason == "The agent was deleted before it could answer."
+
+
+def test_search_that_breaks_fails_its_call_alone_and_shows_no_details(office: Office) -> None:
+    def broken() -> None:
+        raise RuntimeError("leave of the spymaster")
+
+    def play(brief: Brief, listener: Listener) -> None:
+        told = listener.call(brief.tools[0], {"query": "leave"})
+        listener.end_turn(turn(told["message"], is_last=True))
+
+    office.bases.on_search = broken
+    run = office.carried_out(play)
+
+    assert run.answer == "The search failed; the operator finds the reason in the log."
+
+
 def test_a_run_that_is_handed_on_twice_is_carried_out_once(office: Office) -> None:
     run = office.start()
     runner = office.runner

@@ -6,6 +6,7 @@ from stackroom.errors import (
     Conflict,
     NotFound,
 )
+from stackroom_agents.user_agents import chats
 from stackroom_agents.user_agents.agent_repositories import Brief, Listener
 from stackroom_agents.user_agents.agent_run import AgentRun
 from stackroom_agents.user_agents.chats import NewTitle, title_of
@@ -100,6 +101,16 @@ def test_the_oldest_turns_leave_where_there_is_no_room_and_the_run_says_so(offic
 
     assert [each.question for each in office.talk.briefs[-1].before] == ["Second?", "Third?"]
     assert run.forgotten == 1
+
+
+def test_full_conversation_takes_no_more_questions(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chats, "MOST_QUESTIONS", 1)
+    chat = ask(office, "First?", "Yes.").conversation_id
+
+    with pytest.raises(Conflict, match="has 1 questions, and takes no more"):
+        ask(office, "Second?", "Yes.", chat=chat)
 
 
 def test_one_question_at_a_time_is_asked_in_a_conversation(office: Office) -> None:

@@ -171,3 +171,14 @@ def test_every_call_leaves_a_line_without_its_text(bases: KnowledgeBases) -> Non
     catalogs = [each.catalog_id for each in bases.lines]
     assert catalogs == ["cat-1", "cat-9", "cat-1", "HANDBOOK01"]
     assert "secret" not in str(bases.lines)
+
+
+def test_withheld_and_missing_parts_of_an_answer_are_told_to_the_model(
+    bases: KnowledgeBases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bases.pool.put("leave", score=0.9)
+    bases.pool.guardrail_action = "INTERVENED"
+
+    notices = bases.ask({"query": "leave"})["metadata"]["notices"]
+
+    assert notices == ["a guardrail intervened; withheld content is not shown"]

@@ -106,6 +106,18 @@ def test_document_found_after_its_proven_deletion_is_removed_again(
     assert world.found() == []
 
 
+def test_file_uploaded_again_after_its_deletion_is_not_removed(world: Reconciled) -> None:
+    deleted_and_proven(world)
+    world.is_searchable(KEY)
+    world.receipts.before(
+        "proven", lambda *_, **__: world.bucket.upload(KEY, "the same name again"), times=1
+    )
+
+    assert world.found() == []
+    assert world.found() == [(Kind.OBJECT_WITHOUT_RECORD, KEY)]
+    assert world.document().status is DocumentStatus.PENDING
+
+
 def test_deletion_is_checked_until_an_hour_after_it_closed(world: Reconciled) -> None:
     deleted_and_proven(world)
     searches: list[int] = []

@@ -44,6 +44,40 @@ def test_stalled_document_gets_a_run_once_none_could_be_coming(
     assert look(world) == []
 
 
+def test_empty_catalog_whose_deletion_no_run_ends_gets_one(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.bucket.empty()
+    world.loses(KEY)
+    world.documents.remove(world.document())
+    world.catalogs.mark_deleting(CATALOG, at=world.clock())
+
+    assert world.found() == [(Kind.STALLED_CATALOG, CATALOG)]
+    assert world.leases.kept[CATALOG].held
+    assert world.found() == []
+
+
+@pytest.mark.parametrize(
+    ("attempts", "expected"), [(0, [(Kind.STALLED_DOCUMENT, KEY)]), (MAX_ATTEMPTS, [])]
+)
+def test_rejected_file_that_may_be_found_gets_some_runs_and_no_more(
+    world: Reconciled, attempts: int, expected: list[tuple[Kind, str]]
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.loses(KEY)
+    rejected = {"status": DocumentStatus.FAILED, "reason": "it is locked", "lingering": True}
+    world.change(KEY, **rejected, attempts=attempts, updated_at=world.clock())
+
+    assert world.found_between() == expected
+
+
+def test_document_that_its_run_finished_meanwhile_has_not_stalled(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, status=DocumentStatus.PENDING, updated_at=world.clock())
+    world.documents.after("open_in", lambda *_, **__: world.requests.ask(CATALOG), times=1)
+
+    assert world.found_between() == []
+
+
 def test_file_unread_for_a_quarter_of_an_hour_is_to_be_read_once_more(world: Reconciled) -> None:
     world.findings.everything = False
     world.drop(KEY)

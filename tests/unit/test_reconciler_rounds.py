@@ -130,6 +130,18 @@ def test_a_slot_held_for_a_catalog_that_is_gone_is_freed(world: Reconciled) -> N
     assert world.found() == []
 
 
+def test_repair_that_changed_nothing_is_reported_as_failed(
+    world: Reconciled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.slots.take("KB1", "cat-gone", limit=4)
+    monkeypatch.setattr(world.slots, "free", lambda *_: None)
+
+    [found] = world.reconcile()
+
+    assert found.outcome is Outcome.FAILED
+    assert found.remedy.startswith("not mended, it is out of step again: ")
+
+
 def test_a_data_source_whose_catalog_is_gone_is_deleted(world: Reconciled) -> None:
     name = f"notes-{CATALOG}"
     made = make(world, name).data_source_id
@@ -148,7 +160,7 @@ def test_a_data_source_whose_catalog_is_just_being_opened_is_kept(world: Reconci
     made = make(world, f"notes-{CATALOG}", DataSourceType.S3).data_source_id
 
     def drop(*_: object, prefix: str = "", **__: object) -> None:
-        if prefix:
+        if prefix == "alice/research/":
             world.drop()
 
     world.inventory.after("objects", drop)

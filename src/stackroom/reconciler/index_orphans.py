@@ -78,9 +78,6 @@ class Orphans:
 
     def _of_catalog(self, catalog: Catalog, key: str) -> Iterator[Discrepancy]:
         filename = key.removeprefix(catalog.s3_prefix)
-        document_id = document_id_of(catalog.catalog_id, filename)
-        if self.context.documents.get(catalog.catalog_id, document_id) is not None:
-            return  # made meanwhile
         if self.context.bucket.head(key) is not None:
             return  # what the object lacks, the comparison with the bucket finds
         document = deleting(catalog, filename, at=self.context.mending.now())

@@ -144,6 +144,18 @@ def test_refused_connection_is_reported_without_password_or_statement(
             database.reading, lambda connection: connection.execute("SELECT 'secret'::integer")
         )
     assert str(refused.value) == "Search answered 22P02"
+    with pytest.raises(SearchRefused, match="Search can't be asked: DataError"):
+        read_rows(database.reading, lambda connection: connection.execute("SELECT %s", ("\0",)))
+
+
+def test_reason_without_connection_parameters_is_raised_at_once() -> None:
+    def connecting() -> dict[str, Any]:
+        raise SearchRefused("sslRootCert: there is no file")
+
+    connections = Connections(connecting)
+    with pytest.raises(SearchRefused, match="sslRootCert"):
+        read_rows(connections)
+    connections.close()
 
 
 def test_each_connection_is_made_with_credentials_of_its_own(database: Database) -> None:

@@ -197,14 +197,14 @@ def test_open_documents_are_listed_oldest_first_and_failed_by_id(
 def test_more_documents_than_a_transaction_takes_are_counted_correctly(
     counted_stores: CountedStores,
 ) -> None:
-    many = counted_stores.documents.save_all(a_document(number) for number in range(55))
-    changed = [indexed(each) for each in many[:54]]
+    many = counted_stores.documents.save_all(a_document(number) for number in range(110))
+    changed = [indexed(each) for each in many[:109]]
 
-    done = counted_stores.documents.save_all([*changed, many[54]])
+    done = counted_stores.documents.save_all([*changed, many[109]])
 
-    assert len(many) == len(done) == 55
-    assert counted_stores.open_ids == ["doc-0054"]
-    assert counted_stores.counts == (55, 550, 0, 1, 1)
+    assert len(many) == len(done) == 110
+    assert counted_stores.open_ids == ["doc-0109"]
+    assert counted_stores.counts == (110, 1100, 0, 1, 1)
 
 
 def test_refused_write_changes_no_counters(counted_stores: CountedStores) -> None:
