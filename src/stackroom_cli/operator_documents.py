@@ -134,7 +134,10 @@ def _as_known(site: Site, prefix: str, file: DroppableFile) -> DroppableFile:
     Return the file with its document's key, since another system may have encoded the name
     differently.
     """
-    location = locate(prefix + file.name)
+    try:
+        location = locate(prefix + file.name)
+    except UnicodeEncodeError:
+        return file  # no key is its name, so that it will be refused
     if location.key.isascii() or isinstance(location, Unplaced):
         return file
     documents = SiteServices(site).stores.documents

@@ -1,5 +1,6 @@
 """The command line's output: coloured on a terminal, plain and unwrapped in a pipe."""
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -48,15 +49,20 @@ class Output:
     def answer(self, answer: BaseModel) -> None:
         """Print the answer if JSON is wanted; people have read the text already."""
         if self.is_json:
-            self.tell(answer.model_dump_json(indent=2))
+            self.tell(_json(answer, indent=2))
 
     def line(self, answer: BaseModel) -> None:
         """Print one of many answers, each on a line, if JSON is wanted."""
         if self.is_json:
-            self.tell(answer.model_dump_json())
+            self.tell(_json(answer))
 
     def tell(self, text: str) -> None:
         print(in_json(text), flush=True)  # noqa: T201 - for programs, which want it bare
+
+
+def _json(answer: BaseModel, indent: int | None = None) -> str:
+    # Pydantic's own writer refuses names of files that are not UTF-8; `in_json` escapes them.
+    return json.dumps(answer.model_dump(mode="json"), ensure_ascii=False, indent=indent)
 
 
 def create_output(as_json: bool) -> Output:

@@ -1,6 +1,7 @@
 """`stackroom adopt`: files with AWS's sidecars, of a bucket or a folder, into a user's catalog."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import user_attributes
 from stackroom_cli.adoption_report import adopt
+from stackroom_cli.operator_documents import drop
 from stackroom_cli.output import create_output
 from stackroom_cli.sites import adoption
 from stackroom_cli.sites.site import Site
@@ -221,7 +223,21 @@ def test_names_that_look_the_same_are_one_document_or_refused(
     assert len(stored(s3)) == 1
 
 
-@pytest.mark.parametrize("wrong", ["", "/no/such/folder", f"s3://{BUCKET}/bob"])
+@pytest.mark.parametrize("wrong", ["", "/no/such/folder", "s3://", f"s3://{BUCKET}/bob"])
 def test_invalid_source_is_refused(run: Adopt, wrong: str) -> None:
     with pytest.raises(ValidationError, match=r"neither a local folder nor|Stackroom's own bucket"):
         run(wrong)
+
+
+def test_dropped_file_whose_name_is_not_utf8_is_refused_alone(
+    site: Site, s3: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (b"bad\xff.txt", b"good.txt"):
+        (tmp_path / os.fsdecode(name)).write_text("x")
+
+    with pytest.raises(LocalModeError, match="1 of 2 files"):
+        drop(site, [tmp_path], user="alice", catalog="hr", wait=False, output=create_output(True))
+
+    answer = json.loads(capsys.readouterr().out)
+    assert [each["dropped"] for each in answer["files"]] == [False, True]
+    assert "not UTF-8" in answer["files"][0]["reason"]

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ParamValidationError
+from botocore.handlers import validate_bucket_name
 
 from stackroom.errors import ValidationError
 from stackroom.model.bucket import StoredObject
@@ -118,11 +119,16 @@ def source_at(site: Site, source: str) -> FileSource:
     """
     Return the source at a folder or an S3 URI. Raises ValidationError for Stackroom's own bucket.
     """
+    neither = f"{source!r} is neither a local folder nor s3://BUCKET/PREFIX"
     if not source.startswith("s3://"):
         if not source or not Path(source).is_dir():
-            raise ValidationError(f"{source!r} is neither a local folder nor s3://BUCKET/PREFIX")
+            raise ValidationError(neither)
         return FolderSource(Path(source))
     bucket, _, prefix = source.removeprefix("s3://").partition("/")
+    try:
+        validate_bucket_name({"Bucket": bucket})
+    except ParamValidationError as error:
+        raise ValidationError(neither) from error
     if bucket == site.bucket:
         raise ValidationError(
             f"{bucket!r} is Stackroom's own bucket; its files already belong to users"
