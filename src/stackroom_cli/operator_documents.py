@@ -32,7 +32,14 @@ from stackroom_cli.document_tables import STYLES, drop_answer, overview, status_
 from stackroom_cli.json_output import CatalogsAnswer, CatalogTold, NotAgain, RetryAnswer
 from stackroom_cli.live_status import StatusWatch
 from stackroom_cli.output import Output, TerminalConsole, table
-from stackroom_cli.sites.file_drop import DroppableFile, Dropped, FoundFiles, NotDropped, find
+from stackroom_cli.sites.file_drop import (
+    DroppableFile,
+    Dropped,
+    FoundFiles,
+    NotDropped,
+    find,
+    was_replaced,
+)
 from stackroom_cli.sites.file_drop import drop as drop_files
 from stackroom_cli.sites.site import Site
 from stackroom_cli.sites.site_records import CatalogListing, FollowedRecords, SiteRecords
@@ -124,6 +131,7 @@ def drop(
         dropped = [each for each in outcomes if isinstance(each, Dropped)]
         settled = settle(site, dropped, out=out, user=user)
         bad += sum(each.status is DocumentStatus.FAILED for each in settled)
+        bad += len(dropped) - len(settled)
     output.answer(drop_answer(prefix, found, outcomes, settled))
     if bad:
         raise SomeFailed(bad, len(outcomes))
@@ -256,19 +264,24 @@ def settle(
     """
     Show the files until each is indexed or failed, and return their records.
 
+    A file that somebody replaced or deleted meanwhile is reported, and its record not returned.
     Raises `TimeoutError` naming those that have not settled within `seconds`.
     """
     started = time.monotonic()
     following = FollowedRecords(site, user)
+    replaced: set[str] = set()
     with StatusWatch.of(out, speed=site.speed, every_document=False) as watching:
         while True:
             listings = _only(following.refresh(), dropped)
             watching.show(listings)
             settled = _settled(listings, dropped)
-            if len(settled) == len(dropped):
+            left = [each for each in dropped if each.key not in settled.keys() | replaced]
+            while left and was_replaced(following.site, left[0]):
+                replaced.add(left.pop(0).key)
+            if not left:
                 break
             if time.monotonic() - started > seconds:
-                missing = sorted({each.key for each in dropped} - settled.keys())
+                missing = sorted(each.key for each in left)
                 raise TimeoutError(f"not settled within {seconds:g} s: {', '.join(missing)}")
             watching.rest()
     out.print(f"all settled in {time.monotonic() - started:.1f} s")
@@ -276,6 +289,8 @@ def settle(
         those = (each for each in settled.values() if each.status is status)
         reasons = ((each.s3_key, str(each.status_reason)) for each in those)
         tell_reasons(out, str(status), reasons, style=STYLES[status])
+    gone = ((each, "somebody replaced or deleted it meanwhile") for each in sorted(replaced))
+    tell_reasons(out, "not searchable", gone, style="red")
     return list(settled.values())
 
 

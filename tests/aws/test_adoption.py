@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,9 +15,10 @@ import pytest
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import user_attributes
 from stackroom_cli.adoption_report import adopt
-from stackroom_cli.operator_documents import drop
-from stackroom_cli.output import create_output
+from stackroom_cli.operator_documents import drop, settle
+from stackroom_cli.output import console, create_output
 from stackroom_cli.sites import adoption
+from stackroom_cli.sites.file_drop import Dropped
 from stackroom_cli.sites.site import Site
 from stackroom_local.local_errors import LocalModeError
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
@@ -61,16 +63,15 @@ Adopt = Callable[..., dict[str, Any]]
 @pytest.fixture
 def site(s3: Any, dynamodb: Any) -> Site:
     there = {"s3": s3, "dynamodb": dynamodb}
-    return cast(
-        Site,
-        SimpleNamespace(
-            bucket=BUCKET,
-            catalog_table=CATALOG_TABLE,
-            control_table=CONTROL_TABLE,
-            speed=1.0,
-            client=lambda service: there.get(service) or boto3.client(service),
-        ),
+    made = SimpleNamespace(
+        bucket=BUCKET,
+        catalog_table=CATALOG_TABLE,
+        control_table=CONTROL_TABLE,
+        speed=1.0,
+        client=lambda service: there.get(service) or boto3.client(service),
     )
+    made.now = lambda: made
+    return cast(Site, made)
 
 
 @pytest.fixture(params=["bucket", "folder"])
@@ -241,3 +242,20 @@ def test_dropped_file_whose_name_is_not_utf8_is_refused_alone(
     answer = json.loads(capsys.readouterr().out)
     assert [each["dropped"] for each in answer["files"]] == [False, True]
     assert "not UTF-8" in answer["files"][0]["reason"]
+
+
+@pytest.mark.parametrize("later", [b"later", None])
+def test_drop_ends_when_its_file_is_replaced_or_deleted(
+    site: Site, s3: Any, capsys: pytest.CaptureFixture[str], later: bytes | None
+) -> None:
+    key = "alice/hr/a.txt"
+    put = s3.put_object(Bucket=BUCKET, Key=key, Body=b"first")
+    dropped = Dropped(key=key, etag="first", version_id=put["VersionId"], at=datetime.now(UTC))
+    if later is None:
+        s3.delete_object(Bucket=BUCKET, Key=key)
+    else:
+        s3.put_object(Bucket=BUCKET, Key=key, Body=later)
+
+    assert settle(site, [dropped], out=console(), user="alice", seconds=2) == []
+
+    assert f"not searchable: {key}: somebody replaced or deleted it" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
+from stackroom.aws.error_mapping import code_of
 from stackroom.model.keys import is_junk, is_ours
 from stackroom.model.records import Document, DocumentStatus
 from stackroom_cli.sites.site import Site
@@ -128,6 +129,17 @@ def drop(
 
     with ThreadPoolExecutor(_UPLOADERS) as uploaders:
         yield from uploaders.map(put, files)
+
+
+def was_replaced(site: Site, dropped: Dropped) -> bool:
+    """Return whether the bucket no longer has this version of the file, but another one or none."""
+    try:
+        found = site.client("s3").head_object(Bucket=site.bucket, Key=dropped.key)
+    except ClientError as error:
+        return code_of(error) == "404"
+    except BotoCoreError:
+        return False  # the next check tells
+    return bool(found.get("VersionId") != dropped.version_id)
 
 
 def is_hidden(relative: PurePath) -> bool:
