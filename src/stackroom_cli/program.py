@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from functools import partial
 from importlib import metadata
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -100,6 +101,9 @@ def run() -> None:
     code.
     """
     is_json = "--json" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
     try:
         if is_json:
             # Else click would write of a wrong command line, in lines of its own.

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,20 @@ def test_an_argument_that_is_not_utf_8_is_named_in_one_line(stackroom: Stackroom
 
     assert (answer.returncode, answer.stdout) == (2, "")
     assert re.fullmatch(r"stackroom: the argument '.*caf\\xe9' must be UTF-8.*\n", answer.stderr)
+
+
+@pytest.mark.processes
+def test_terminal_that_is_not_utf_8_gets_escapes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stackroom: Stackroom
+) -> None:
+    (tmp_path / "café.txt").write_text("One text.")
+    terminal = TextIOWrapper(BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+
+    assert stackroom("passages", str(tmp_path / "café.txt")).returncode == 0
+
+    terminal.flush()
+    assert terminal.buffer.getvalue().startswith(b"caf\\xe9.txt: 1 passage")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
