@@ -87,6 +87,9 @@ class Asker:
         wanted = catalog if catalog.startswith("cat-") else catalog_id_of(user, catalog)
         names = {each.catalog_id: each.catalog_name for each in self.client.catalogs()}
         if wanted not in names:
+            renamed = (each for each, now in names.items() if catalog_id_of(user, now) == wanted)
+            if (found := next(renamed, None)) is not None:
+                return found
             there = ", ".join(map(repr, sorted(names.values())))
             others = f"; there are: {there}" if names else ", and no other"
             raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")

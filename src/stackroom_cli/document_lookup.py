@@ -53,12 +53,19 @@ class DocumentLookup:
         if user is None:
             raise ValidationError(f"--catalog {catalog!r} requires --user, the catalog's owner")
         is_id = catalog.startswith("cat-")
-        found = self.catalogs.get(catalog if is_id else catalog_id_of(checked(user), catalog))
+        found = self.catalogs.get(catalog) if is_id else self.named(checked(user), catalog)
         if found is None or found.user_id != user:
             names = sorted(each.name for each in self.catalogs.of_user(user))
             others = f"; there are: {', '.join(map(repr, names))}" if names else ", and no other"
             raise ValidationError(f"{user!r} has no catalog {catalog!r}{others}")
         return found
+
+    def named(self, user: str, name: str) -> Catalog | None:
+        """Return the user's catalog that had this name at first or, after a rename, has it now."""
+        wanted = catalog_id_of(user, name)
+        there = self.catalogs.of_user(user)
+        renamed = (each for each in there if catalog_id_of(user, each.name) == wanted)
+        return self.catalogs.get(wanted) or next(renamed, None)
 
     def chosen(
         self, targets: Iterable[str], *, user: str | None, catalog: str | None

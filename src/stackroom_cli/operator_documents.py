@@ -157,15 +157,16 @@ def prefix_of(site: Site, user: str, catalog: str) -> str:
     """
     Return the prefix of the user's catalog of this name.
 
-    A catalog that a tool created has its id in the prefix. Raises ValidationError, before any
-    upload, if files would be rejected there.
+    A catalog that a tool created has its id in the prefix, and a renamed one its first name. Raises
+    ValidationError, before any upload, if files would be rejected there.
     """
     location = locate(f"{checked(user)}/{catalog}/file.txt")
     if isinstance(location, Unplaced):
         raise ValidationError(f"--user {user!r} --catalog {catalog!r}: {location.reason}")
     if location.prefix != f"{user}/{catalog}/":
         raise ValidationError(f"--catalog {catalog!r} must not contain '/'")
-    there = SiteServices(site).stores.catalogs.get(location.catalog_id)
+    choosing = DocumentLookup.among(SiteServices(site))
+    there = choosing.catalogs.get(location.catalog_id) or choosing.named(user, catalog)
     return location.prefix if there is None else there.s3_prefix
 
 

@@ -15,11 +15,12 @@ import pytest
 from stackroom.errors import ValidationError
 from stackroom.uploads.descriptions import user_attributes
 from stackroom_cli.adoption_report import adopt
-from stackroom_cli.operator_documents import drop, settle
+from stackroom_cli.operator_documents import drop, prefix_of, settle
 from stackroom_cli.output import console, create_output
 from stackroom_cli.sites import adoption
 from stackroom_cli.sites.file_drop import Dropped
 from stackroom_cli.sites.site import Site
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.local_errors import LocalModeError
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 
@@ -259,3 +260,13 @@ def test_drop_ends_when_its_file_is_replaced_or_deleted(
     assert settle(site, [dropped], out=console(), user="alice", seconds=2) == []
 
     assert f"not searchable: {key}: somebody replaced or deleted it" in capsys.readouterr().out
+
+
+def test_files_for_a_renamed_catalog_go_to_the_folder_of_its_first_name(
+    site: Site, s3: Any
+) -> None:
+    creation = SiteServices(site).stores.creation
+    catalog = creation.create("alice", "Travel")
+    creation.update("alice", catalog.catalog_id, name="Trips")
+
+    assert prefix_of(site, "alice", "trips") == catalog.s3_prefix

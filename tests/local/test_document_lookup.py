@@ -48,6 +48,16 @@ def test_a_document_is_chosen_by_its_file_in_a_catalog(
     assert document.s3_key == OTHER
 
 
+def test_a_renamed_catalog_is_found_by_either_name(
+    pipeline: Pipeline, choosing: DocumentLookup
+) -> None:
+    catalog_id = catalog_id_of("alice", "research")
+    pipeline.catalogs.describe(catalog_id, name="Ocean", description="", at=pipeline.clock())
+
+    for name in ("ocean", "Research"):
+        assert choosing.catalog("alice", name).catalog_id == catalog_id
+
+
 @pytest.mark.parametrize(
     ("target", "user", "catalog", "problem"),
     [
