@@ -145,8 +145,9 @@ _NEEDS = {
     Need.EITHER_OR_ALL: "either (`--user`, `--everybody`)",
 }
 _FAILS_WHEN = """
-Any command exits with 1 when the local mode is not running, the deployment is unknown, a sign-in or
-right is missing, or a service does not answer. Beyond that:
+Any command exits with 1 when the local mode is not running, the deployment is unknown, a user id or
+catalog is invalid or unknown, a sign-in or right is missing, or a service does not answer. Beyond
+that:
 
 """
 _JSON = """

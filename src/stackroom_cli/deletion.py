@@ -12,6 +12,7 @@ from rich.text import Text
 from stackroom.errors import ValidationError
 from stackroom.model.keys import is_unplaced
 from stackroom.model.records import Catalog, CatalogStatus, Receipt
+from stackroom.tools.texts import counted
 from stackroom_cli.callers import checked
 from stackroom_cli.document_lookup import DocumentLookup
 from stackroom_cli.json_output import DeleteAnswer, ReceiptsAnswer
@@ -156,8 +157,8 @@ def _wait_until_gone(services: SiteServices, catalog: Catalog, out: Console) -> 
 def _tell_of_open(out: Console, receipts: Sequence[Receipt]) -> None:
     if left := sum(each.is_open for each in receipts):
         out.print(
-            f"searches may still find {left}, until their receipts are closed; see: stackroom "
-            "receipts"
+            f"{counted(left, 'document')} hidden from answers, and still in the index until the "
+            "receipts are closed; see: stackroom receipts"
         )
 
 
