@@ -108,7 +108,7 @@ def left_out_text(names: Sequence[str], what: str) -> str:
 
 class SomeFailed(LocalModeError):
     def __init__(self, count: int, of: int) -> None:
-        super().__init__(f"{count} of {counted(of, 'file')} are not searchable; see above")
+        super().__init__(f"{count} of {counted(of, 'file')} not searchable; see above")
 
 
 def drop(
