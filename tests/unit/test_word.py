@@ -80,6 +80,11 @@ def letters(colour: str) -> str:
     return f"<w14:textFill><w14:solidFill>{colour}</w14:solidFill></w14:textFill>"
 
 
+def outlined(colour: str, fill: str = "<w14:noFill/>") -> str:
+    outline = f'<w14:solidFill><w14:srgbClr w14:val="{colour}"/></w14:solidFill>'
+    return f"<w14:textOutline>{outline}</w14:textOutline><w14:textFill>{fill}</w14:textFill>"
+
+
 PAPER = "<w:wsp><w:spPr><a:solidFill><a:schemeClr {}</a:solidFill></w:spPr>"
 
 
@@ -96,6 +101,7 @@ PAPER = "<w:wsp><w:spPr><a:solidFill><a:schemeClr {}</a:solidFill></w:spPr>"
         paragraph(_PAYLOAD, "", '<w:spacing w:line="1" w:lineRule="exact"/>'),
         paragraph(_PAYLOAD, "<w14:textFill><w14:noFill/></w14:textFill>"),
         paragraph(_PAYLOAD, letters('<w14:srgbClr w14:val="FFFFFF"/>')),
+        paragraph(_PAYLOAD, outlined("FFFFFF")),
         cell(paragraph(_PAYLOAD), row="<w:hidden/>"),
         cell(paragraph(_PAYLOAD), row='<w:trHeight w:val="1" w:hRule="exact"/>'),
         box(paragraph(_PAYLOAD), before="<w:rPr><w:vanish/></w:rPr>"),
@@ -136,7 +142,17 @@ def test_text_of_a_docx_that_nobody_sees_is_left_out_and_counted(hidden: str) ->
             "</w:wsp>",
         ),
         paragraph(_PAYLOAD, WHITE + letters('<w14:schemeClr w14:val="accent1"/>')),
+        paragraph(_PAYLOAD, outlined("C0504D")),
+        paragraph(_PAYLOAD, WHITE + outlined("C0504D", '<w14:srgbClr w14:val="FFFFFF"/>')),
         box(paragraph(_PAYLOAD, WHITE), '<w:rect fillcolor="#1f3864">', "</w:rect>"),
+        # A box without a fill, on a shape of a cover page's group.
+        box(
+            paragraph(_PAYLOAD, WHITE),
+            PAPER.format('val="accent1"/>') + "</w:wsp><w:wsp><w:spPr><a:noFill/></w:spPr>",
+            "</w:wsp>",
+        ),
+        '<w:p><w:r><w:shape style="width:90pt;height:90pt;z-index:-2"/></w:r></w:p>'
+        + paragraph(_PAYLOAD, WHITE),
         box(paragraph(_PAYLOAD), '<w:inline><w:extent cx="90000" cy="90000"/>', "</w:inline>"),
         '<w:p><w:r><w:anchor behindDoc="1"><w:extent cx="7200000" cy="7200000"/></w:anchor></w:r>'
         f"{run(_PAYLOAD, WHITE)}</w:p>",

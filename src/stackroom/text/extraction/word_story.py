@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from stackroom.text.extraction.blocks import MAX_ACROSS, Block, Cell, Row, table_blocks
 from stackroom.text.extraction.ooxml import Attributes
 from stackroom.text.extraction.page import RAW_CHARACTERS
-from stackroom.text.extraction.word_drawing import Drawing, letters_of
+from stackroom.text.extraction.word_drawing import Drawing, colour_of, letters_of
 from stackroom.text.extraction.word_fields import Fields
 from stackroom.text.extraction.word_numbering import Numbering
 from stackroom.text.extraction.word_styles import (
@@ -348,10 +348,13 @@ class Story:
         if "textFill" in self._path[-4:]:
             self._run |= letters_of(name, attributes)
             return
+        if self._path[-3:-1] == ["textOutline", "solidFill"]:
+            self._run["outline"] = colour_of(name, attributes)
+            return
         self._drawing.note(self._path[-4:], attributes)
         if self._drawing.hides(name, attributes):
             self._concealed.append(len(self._path) - (name in {"docPr", "extent"}))
-        if name == "extent" and self._drawing.is_backdrop():
+        if self._drawing.is_backdrop(name):
             self._places[0].paper = UNKNOWN
         elif name in {"blip", "imagedata"} and self._drawing.is_large():
             self.seen.pictures += not self._is_out_of_sight()
@@ -361,7 +364,7 @@ class Story:
     def _start_box(self, _: Attributes) -> None:
         if self._styles.properties("", "", self._run)["vanish"] and not self._concealed:
             self._concealed.append(len(self._path))
-        paper = self._drawing.fill or ""
+        paper = self._drawing.fill or (UNKNOWN if self._drawing.is_coloured else "")
         self._places.append(_Place(self._paragraph().beside, paper=paper, run=self._run))
 
     def _end_box(self) -> None:

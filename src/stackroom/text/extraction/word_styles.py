@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from stackroom.text.extraction.colours import WHITE, Colour, are_alike, of_hex
+from stackroom.text.extraction.colours import WHITE, are_alike, of_hex
 from stackroom.text.extraction.ooxml import Attributes, local
 
 Properties = dict[str, str]  # properties of paragraphs or runs, by name
@@ -29,6 +29,7 @@ _OFF = {"0", "false", "off"}
 _TINY = 2  # half points, of letters that nobody can read
 _FLAT = 20  # twentieths of a point, of lines or rows that nobody can see
 UNKNOWN = "?"  # a colour that can't be told, such as a picture's
+CLEAR = "clear"  # that of letters without a fill
 # ECMA-376, 17.18.40 (ST_HighlightColor).
 _HIGHLIGHTS = {
     "black": "000000",
@@ -218,10 +219,9 @@ def is_hidden(properties: Mapping[str, str], behind: str) -> bool:
     size = properties.get("sz", "")
     if properties.get("vanish") or (size.isdecimal() and int(size) <= _TINY):
         return True
-    ink = of_hex(properties.get("color", ""))
-    return ink is not None and _is_lost(
-        ink, properties.get("highlight") or _filled(properties) or behind
-    )
+    paper = properties.get("highlight") or _filled(properties) or behind
+    inks = [properties.get("color", ""), properties.get("outline", CLEAR)]
+    return all(_is_lost(ink, paper) for ink in inks)
 
 
 def _filled(properties: Mapping[str, str]) -> str:
@@ -229,6 +229,7 @@ def _filled(properties: Mapping[str, str]) -> str:
     return "" if fill == "auto" else fill
 
 
-def _is_lost(ink: Colour, behind: str) -> bool:
-    paper = WHITE if behind in {"", "auto"} else of_hex(behind)
-    return paper is not None and are_alike(ink, paper)
+def _is_lost(ink: str, behind: str) -> bool:
+    letters, paper = of_hex(ink), WHITE if behind in {"", "auto"} else of_hex(behind)
+    is_alike = letters is not None and paper is not None and are_alike(letters, paper)
+    return ink == CLEAR or is_alike
