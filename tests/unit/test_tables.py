@@ -23,6 +23,14 @@ def test_each_row_of_a_long_table_names_its_columns() -> None:
     assert lines[-1] == "vendor: Vendor 41; region: North; late"
 
 
+def test_names_of_columns_that_no_row_has_stand_above_the_rows() -> None:
+    rows = [[*names, "", ""] for names in VENDORS[1:]]
+    listed = [["Participants", "Attendance"], *([f"Participant {n}"] for n in range(100))]
+
+    assert table_lines([[*VENDORS[0], "fax", ""], *rows], headers=1).startswith(f"fax\n{VENDOR_1}")
+    assert table_lines(listed, headers=1).startswith("Participants\tAttendance\nParticipant 0")
+
+
 def test_each_line_of_a_wide_row_begins_with_what_the_row_is_about() -> None:
     names = ["plant", *(f"measure {n}" for n in range(60))]
 

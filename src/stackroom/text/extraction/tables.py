@@ -345,15 +345,19 @@ def _markdown(table: Sequence[Sequence[str]]) -> str:
     return markdown if len(markdown.encode()) <= _SHORT_BYTES else ""
 
 
-def _records(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    names = [name.rstrip(" :") for name in header]
+def _records(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line or several for each row, below the names of columns that have no cells."""
+    names, used, lines = [name.rstrip(" :") for name in header], set[int](), list[str]()
     for row in _continued(rows):
         if _is_spanned(row) or (row[0] and not any(row[1:])):
             # A note, or the title of the rows below.
-            yield "\t".join(filter(None, row))
+            lines.append("\t".join(filter(None, row)))
         else:
+            used.update(at for at, cell in enumerate(row) if cell or cell is BESIDE)
             # A number alone says little.
-            yield from _wrapped(list(_pairs(names, row)), 2 if _VALUE.match(row[0]) else 1)
+            lines += _wrapped(list(_pairs(names, row)), 2 if _VALUE.match(row[0]) else 1)
+    unused = [name for at, name in enumerate(names) if name and at not in used]
+    return ["\t".join(unused), *lines] if unused else lines
 
 
 def _continued(rows: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
