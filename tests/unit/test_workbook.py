@@ -67,6 +67,21 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted() -> None:
     )
 
 
+def test_number_is_seen_whatever_programs_write_beside_its_look() -> None:
+    styles = (
+        f'<styleSheet xmlns="{MAIN}"><numFmts><numFmt numFmtId="0" formatCode=""/></numFmts>'
+        '<fonts><font><color theme="1" rgb="FFFFFFFF"/></font></fonts><fills><fill>'
+        '<patternFill patternType="solid"><fgColor rgb="FF000000"/></patternFill></fill></fills>'
+        '<cellXfs><xf numFmtId="0" fontId="0" fillId="0"/></cellXfs></styleSheet>'
+    )
+    body = files.archive(
+        {**members_of(book({"Plan": rows("<c><v>7.5</v></c>")})), "xl/styles.xml": styles}
+    )
+
+    assert read(body).text == "Plan\n\n7.5"
+    assert not gaps_of([read(body)])
+
+
 @pytest.mark.parametrize(
     ("font", "fill", "is_seen"),
     [
@@ -81,9 +96,9 @@ def test_hidden_sheets_rows_and_columns_are_left_out_and_counted() -> None:
 def test_cell_whose_text_nobody_can_see_is_left_out(font: str, fill: str, *, is_seen: bool) -> None:
     kind = "solid" if fill else "none"
     styles = (
-        f'<styleSheet xmlns="{MAIN}"><fonts><font>{font}</font></fonts><fills><fill>'
+        f'<styleSheet xmlns="{MAIN}"><fonts><font>{font}</font></fonts><fills><fill/><fill>'
         f'<patternFill patternType="{kind}">{fill}</patternFill></fill></fills>'
-        '<cellXfs><xf fontId="0" fillId="0"/></cellXfs></styleSheet>'
+        '<cellXfs><xf fontId="0" fillId="1"/></cellXfs></styleSheet>'
     )
     body = book({"Plan": rows(text("shown").replace("<c ", '<c s="9" '), text("order"))})
     body = files.archive({**members_of(body), "xl/styles.xml": styles})

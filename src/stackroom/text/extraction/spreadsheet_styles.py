@@ -75,14 +75,16 @@ class CellStyles:
         self._inside.append(name)
         where = self._inside[1:2]
         if name == "numFmt" and where != ["dxfs"]:
-            self._codes[as_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+            # Some programs write no code where they mean "General".
+            code = attributes.get("formatCode") or "General"
+            self._codes[as_number(attributes.get("numFmtId"))] = code
         elif where == ["dxfs"]:
             self._difference(name, attributes)
         elif where == ["cellXfs"] and name == "xf":
             self._cells.append(attributes)
         elif where == ["fonts"]:
             self._font(name, attributes)
-        elif where == ["fills"]:
+        elif where == ["fills"] and (self._fills or name == "fill"):
             self._fill(name, attributes)
 
     def end(self, _: str) -> None:
@@ -96,7 +98,7 @@ class CellStyles:
         elif name == "bgColor":
             self.differences[-1].paper = _shade(attributes)
         elif name == "numFmt":
-            self.differences[-1].code = attributes.get("formatCode", "")
+            self.differences[-1].code = attributes.get("formatCode") or None
 
     def _font(self, name: str, attributes: Attributes) -> None:
         if name == "font":
@@ -105,12 +107,14 @@ class CellStyles:
             self._fonts[-1].note(name, attributes)
 
     def _fill(self, name: str, attributes: Attributes) -> None:
-        if name == "patternFill":
+        if name == "fill":
+            self._fills.append(WHITE)
+        elif name == "patternFill":
             pattern = attributes.get("patternType", "none")
-            self._fills.append(WHITE if pattern == "none" else UNKNOWN)
+            self._fills[-1] = WHITE if pattern == "none" else UNKNOWN
             self._is_solid = pattern == "solid"
         elif name == "gradientFill":
-            self._fills.append(UNKNOWN)
+            self._fills[-1] = UNKNOWN
             self._is_solid = False
         elif name == "fgColor" and self._is_solid:
             self._fills[-1] = _shade(attributes) or UNKNOWN
@@ -146,8 +150,9 @@ class CellStyles:
         return [self._fonts[each] if each < len(self._fonts) else Font() for each in numbers]
 
     def papers(self) -> list[Shade]:
+        """Return what each style's letters stand on; the first fill is none, whatever it says."""
         numbers = (as_number(each.get("fillId")) for each in self._cells)
-        return [self._fills[each] if each < len(self._fills) else WHITE for each in numbers]
+        return [self._fills[each] if 0 < each < len(self._fills) else WHITE for each in numbers]
 
 
 def _visible(code: str) -> str:
@@ -158,10 +163,10 @@ def _visible(code: str) -> str:
 
 def _shade(attributes: Attributes) -> Shade | None:
     """Return a colour, or its name; None where none is said, which is black for letters."""
-    if colour := of_hex(attributes.get("rgb", "")[-6:]):
+    if "theme" not in attributes and (colour := of_hex(attributes.get("rgb", "")[-6:])):
         return colour
     names = (f"{key} {attributes[key]}" for key in ("theme", "indexed") if key in attributes)
-    name = "".join(names)
+    name = next(names, "")
     tint = _as_float(attributes.get("tint"))
     if name and abs(tint) > _LEAST_TINT:
         return f"{name} {tint}"
