@@ -73,6 +73,11 @@ _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _MOST_CELLS = 1_000_000  # of a table, that are only parts of those above
 _MAX_INDENT = 20
 _INTEGER = re.compile(r"\s*([+-]?\d{1,6})")
+# Beside scripts and comments, which may have such tags in them.
+_NOSCRIPT = re.compile(
+    r"(<script\b.*?(?:</script|\Z)|<!--.*?(?:-->|\Z))|<noscript\b.*?(?:</noscript[^>]*>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 _LINKED = 'link[rel~="stylesheet" i][href]'
 _SPACES = re.compile(r"[ \t\n\r\f\v\x85\xa0\u2028\u2029]+")
 _DECLARED = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
@@ -178,6 +183,8 @@ class _Shown:
                 f"the HTML has more than {_MAX_NESTING:,} elements inside each other, which is too"
                 " many to read; save it as UTF-8 text and upload it again"
             )
+        # Where scripts run, it ends at its end tag, whatever is open in it.
+        markup = _NOSCRIPT.sub(lambda found: found[1] or "", markup)
         shown, tree = cls(), LexborHTMLParser(markup)
         title = tree.css_first("head > title")
         shown.title = readable(title.text()) if title is not None else ""
@@ -186,8 +193,8 @@ class _Shown:
         return shown
 
     def _read(self, root: LexborNode, styles: PageStyles, *, has_sheets: bool) -> None:
-        # What a sheet that is not in the file puts behind text can't be told.
-        self._looks.append(Appearance(paper=None) if has_sheets else Appearance())
+        # The colours that a sheet which is not in the file gives to text can't be told.
+        self._looks.append(Appearance(ink=None, paper=None) if has_sheets else Appearance())
         node = root
         while True:
             if self._enter(node, styles) and (child := node.child) is not None:
@@ -210,6 +217,8 @@ class _Shown:
         look = looked(self._looks[-1], styles.of(node))
         if tag == "dialog" and "open" not in node.attributes:
             look = replace(look, is_gone=True)
+        if tag in {"html", "body"}:  # a script shows what is hidden as a whole
+            look = replace(look, is_gone=False, is_invisible=False)
         if tag == "svg" and node.css_first(_SHAPES):
             look = replace(look, paper=None)
         self._looks.append(look)
