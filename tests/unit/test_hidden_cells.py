@@ -90,3 +90,19 @@ def test_letters_of_a_box_that_nobody_sees_are_left_out(
     assert ("ignore all" in page.text, "Valid" in page.text) == (is_seen, True)
     gap = ("2 words that nobody can see were left out",)
     assert gaps_of([page]) == (() if is_seen else gap)
+
+
+@pytest.mark.parametrize(("control", "is_seen"), [("<x:compatExt spid='s1'/>", True), ("", False)])
+def test_label_of_a_form_control_is_seen_unlike_a_hidden_shape(
+    control: str, *, is_seen: bool
+) -> None:
+    drawing = (
+        '<d:wsDr xmlns:d="d" xmlns:a="a" xmlns:x="x"><d:sp><d:cNvPr id="1" hidden="1"><a:extLst>'
+        f"<a:ext>{control}</a:ext></a:extLst></d:cNvPr><a:p><a:r><a:t>Paid</a:t></a:r></a:p></d:sp>"
+        "</d:wsDr>"
+    )
+
+    page = read(book({"A": rows(text("x"))}, parts={"drawing": drawing}))
+
+    gaps = () if is_seen else ("1 word that nobody can see was left out",)
+    assert ("Paid" in page.text, gaps_of([page])) == (is_seen, gaps)

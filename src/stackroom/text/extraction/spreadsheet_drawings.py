@@ -37,6 +37,8 @@ class SheetDrawing:
         above = self._path[-3:-1]
         if name == "cNvPr":
             self._is_hidden, self._paper = attributes.get("hidden") in {"1", "true"}, UNKNOWN
+        elif name == "compatExt":  # a form control, which is drawn in place of this shape
+            self._is_hidden = False
         elif above == ["sp", "spPr"] and (name in _FILLS or name == "noFill"):
             self._paper = self._below if name == "noFill" else UNKNOWN
         elif above == ["spPr", "solidFill"] and self._path[-4] == "sp":
