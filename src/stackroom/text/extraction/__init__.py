@@ -9,9 +9,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 
-from stackroom.errors import Illegible, Unreadable
+from stackroom.errors import Unreadable
 from stackroom.model.formats import extension_of, unsupported
-from stackroom.text.extraction.page import NO_TEXT, Heading, Page, PageGap, pages_as_seen
+from stackroom.text.extraction.page import Heading, Page, PageGap, illegible, pages_as_seen
 
 __all__ = ["Heading", "Page", "PageGap", "read_pages"]
 
@@ -48,5 +48,5 @@ def read_pages(
     options = {"scans": scans, "ocr": ocr} if extension == "pdf" else {}
     pages = pages_as_seen(read(body, **options))
     if not any(options.values()) and not any(page.text.strip() for page in pages):
-        raise Illegible(NO_TEXT)
+        raise illegible(pages[0])
     return pages

@@ -16,7 +16,7 @@ MAX_HEADINGS = 10_000  # looked at in a file; none is told for what stands below
 RAW_CHARACTERS = 1_000  # of a heading that are looked at: markup, spaces and text
 _MAX_CHARACTERS = 200  # of one that is kept: it names a section in citations
 _CUT = " …"
-NO_TEXT = "no text was found in the file"
+_NO_TEXT = "no text was found in the file"
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -140,10 +140,14 @@ def unpaged(
     """
     Return the one page of a format that has none, with what was found to be headings in it.
 
-    Raises `Illegible` when there is nothing on it.
+    Raises `Illegible` when there is nothing on it, with what is missing.
     """
-    if not text.strip():
-        raise Illegible(NO_TEXT)
     headings = tuple(_as_headings(found)) if len(text) <= MAX_CHARACTERS else ()
     page = Page(number=None, text=text, headings=headings, missing=tuple(missing))
+    if not text.strip():
+        raise illegible(page)
     return (page,)
+
+
+def illegible(page: Page) -> Illegible:
+    return Illegible("; ".join([_NO_TEXT, *page.missing]))
