@@ -109,6 +109,9 @@ def test_one_sentence_in_the_glyph_numbers_of_its_font_is_a_cipher(text: str) ->
         "Check box, unchecked\nCheck box, read-only\nCheck box, checked\n" * 9,
         "Contents\nDocument structures\nMathematics\nDocument structures\nMathematics\n"
         "Let 𝑝 be a prime, then\n𝑛 = 𝑛 mod 𝑝\nMatrix",
+        "Text Field abc\nradio 1\ncheck\nradio 2\nPotato salad\nList six Combo as list pi\n"
+        "Dropdown elephant Combo as dropdown delta\n[x] r1-a\n[ ] r1-b\n[ ] r1-c\n[ ] Check Box\n"
+        "[x] Check Box 2\n[ ] Check Box\n[ ] Option Button\n[x] Option Button 2\n[ ] Option Button 3",
         "xkcd qwrt",
         "",
     ],
@@ -121,6 +124,7 @@ def test_one_sentence_in_the_glyph_numbers_of_its_font_is_a_cipher(text: str) ->
         "code",
         "few words",
         "headings",
+        "form",
         "too short",
         "empty",
     ],

@@ -27,13 +27,15 @@ _FEWEST_VOWELS = 0.22  # of the letters of a to z; the languages written with th
 def is_cipher(text: str) -> bool:
     """Return True if the words of a text have the letters of no language, and are not few."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text[: 4 * _MOST]))
-    if len(" ".join(set(words))) < _FEWEST:
+    text = " ".join(words)[:_MOST].lower()
+    if len(_ENGLISH.findall(text)) > _MOST_ENGLISH * len(words):
         return False
-    letters = " ".join(words)[:_MOST].lower()
-    if len(_ENGLISH.findall(letters)) > _MOST_ENGLISH * len(words):
+    # A form repeats its labels: with how often they come, they are like no language.
+    letters = " ".join(dict.fromkeys(words))[:_MOST].lower()
+    if len(letters) < _FEWEST:
         return False
     likeness, lacks_vowels = _likeness(letters), _lacks_vowels(letters)
-    is_unlike = likeness < next(bound for least, bound in _BOUNDS if len(letters) >= least)
+    is_unlike = likeness < next(bound for least, bound in _BOUNDS if len(text) >= least)
     if not (is_unlike or lacks_vowels):
         return False
     if any(_likeness(each) >= likeness + _PLAINER for each in _moved(letters)):
