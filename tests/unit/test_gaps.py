@@ -18,7 +18,9 @@ from stackroom.text.gaps import gaps_of
 SCAN = files.photograph("The notice period is nine weeks.")
 
 
-def drawn(*pages: str, scanned: int = 0, footer: str = "", recognized: str = "") -> bytes:
+def drawn(
+    *pages: str, scanned: int = 0, footer: str = "", recognized: str = "", grey: int = 0
+) -> bytes:
     """A PDF with pages of text, then scanned ones with a footer or an invisible layer of OCR."""
     body = io.BytesIO()
     canvas = Canvas(body, pagesize=A4, invariant=True)
@@ -30,6 +32,7 @@ def drawn(*pages: str, scanned: int = 0, footer: str = "", recognized: str = "")
         canvas.drawString(72, 40, footer)
         layer = canvas.beginText(72, 770)
         layer.setTextRenderMode(3)
+        layer.setFillGray(grey)
         layer.textLines(recognized)
         canvas.drawText(layer)
         canvas.showPage()
@@ -49,9 +52,10 @@ def test_scanned_pages_behind_a_text_page_are_a_gap(footer: str) -> None:
     [
         drawn("The rent is 812 euros.", "", "The deposit is three months of rent."),
         drawn("Annex B", scanned=1, recognized="The notice period is nine weeks."),
+        drawn("Annex B", scanned=1, recognized="The notice period is nine weeks.", grey=1),
         files.pdf("Vuokrasopimuksen irtisanomisaika on kolme kuukautta. QX-77-ZKW"),
     ],
-    ids=["blank page", "OCR layer", "part numbers"],
+    ids=["blank page", "OCR layer", "OCR layer in white", "part numbers"],
 )
 def test_page_whose_text_is_all_that_people_see_is_no_gap(body: bytes) -> None:
     assert gaps_of(read_pages(body, "annex.pdf")) == ()
@@ -111,7 +115,7 @@ def test_one_sentence_in_the_glyph_numbers_of_its_font_is_a_cipher(text: str) ->
         "Let 𝑝 be a prime, then\n𝑛 = 𝑛 mod 𝑝\nMatrix",
         "Text Field abc\nradio 1\ncheck\nradio 2\nPotato salad\nList six Combo as list pi\n"
         "Dropdown elephant Combo as dropdown delta\n[x] r1-a\n[ ] r1-b\n[ ] r1-c\n[ ] Check Box\n"
-        "[x] Check Box 2\n[ ] Check Box\n[ ] Option Button\n[x] Option Button 2\n[ ] Option Button 3",
+        "[x] Check Box 2\n[ ] Check Box\n[ ] Option Button\n[x] Option Button 2\n[ ] Option 3",
         "xkcd qwrt",
         "",
     ],

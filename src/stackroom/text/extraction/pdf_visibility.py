@@ -158,7 +158,8 @@ def unseen_words(read: ReadPage, images: Sequence[Box], scans: Sequence[Box]) ->
     doubtful = [span for span in read.words if span in in_doubt and span not in hidden]
     has_recognized = False
     for span in _unseen(read, doubtful):
-        if _is_white(read.colour(span)) or not _is_recognized(read, span, scans):
+        is_white = not is_inkless(read, span) and _is_white(read.colour(span))
+        if is_white or not _is_recognized(read, span, scans):
             hidden.add(span)
         else:
             has_recognized = True
