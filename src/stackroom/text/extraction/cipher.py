@@ -21,6 +21,7 @@ _FEWEST = 60  # letters of words that differ: a list of links repeats a few
 # From so many letters on, what is less like a language than this may be a cipher.
 _BOUNDS = ((400, 0.6), (150, 0.5), (60, 0.4))
 _PLAINER = 0.2  # by which letters are more like a language when they are moved back
+_LEAST_PLAIN = 0.6  # that letters of a language reach
 _FEWEST_VOWELS = 0.22  # of the letters of a to z; the languages written with them have a third
 
 
@@ -38,7 +39,8 @@ def is_cipher(text: str) -> bool:
     is_unlike = likeness < next(bound for least, bound in _BOUNDS if len(text) >= least)
     if not (is_unlike or lacks_vowels):
         return False
-    if any(_likeness(each) >= likeness + _PLAINER for each in _moved(letters)):
+    least = max(likeness + _PLAINER, _LEAST_PLAIN)
+    if any(_likeness(each) >= least for each in _moved(letters)):
         return True
     return is_unlike and lacks_vowels and _is_prose(words)
 
