@@ -40,6 +40,7 @@ def annotated(properties: str, written: str) -> bytes:
         ("/Subtype/Stamp/F 4", "APPROVED by Nimbus"),
         ("/Subtype/Watermark/F 4", "Draft of May"),
         ("/Subtype/Widget/FT/Btn/Ff 65536/T(b)/F 4", "Send order"),
+        ("/Subtype/Widget/FT/Tx/T(t)/F 4", "Of no value"),
     ],
 )
 def test_writing_of_a_drawn_annotation_is_text(properties: str, written: str) -> None:

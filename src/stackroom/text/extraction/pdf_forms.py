@@ -79,7 +79,12 @@ def _is_drawn(document: pypdfium2.PdfDocument, annotation: Any) -> bool:
         return False
     kind = raw.FPDFAnnot_GetSubtype(annotation)
     if kind == raw.FPDF_ANNOT_WIDGET and document.formenv:
-        return raw.FPDFAnnot_GetFormFieldType(document.formenv.raw, annotation) in _DRAWN_FIELDS
+        form = document.formenv.raw
+        field = raw.FPDFAnnot_GetFormFieldType(form, annotation)
+        if field != raw.FPDF_FORMFIELD_TEXTFIELD or _is_password(form, annotation):
+            return field in _DRAWN_FIELDS
+        # Its value may stand in a stream, which PDFium doesn't read.
+        return _field(form, annotation) is None
     return kind in _DRAWN
 
 
@@ -172,13 +177,18 @@ def _field(form: Any, annotation: Any) -> tuple[str, str, bool] | None:
     if kind in _CHOICES:
         value = ", ".join(_chosen(form, annotation))
     elif kind == raw.FPDF_FORMFIELD_TEXTFIELD:
-        if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & raw.FPDF_FORMFLAG_TEXT_PASSWORD:
+        if _is_password(form, annotation):
             return None
         value = ""
     else:
         return None
     value = value or _read(lambda *out: raw.FPDFAnnot_GetFormFieldValue(form, annotation, *out))
     return (value, name, False) if value else None
+
+
+def _is_password(form: Any, annotation: Any) -> bool:
+    flags: int = raw.FPDFAnnot_GetFormFieldFlags(form, annotation)
+    return bool(flags & raw.FPDF_FORMFLAG_TEXT_PASSWORD)
 
 
 def _chosen(form: Any, annotation: Any) -> Iterator[str]:
