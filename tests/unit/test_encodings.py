@@ -88,6 +88,13 @@ def test_other_letters_never_pass_for_western_ones(text: str, encoding: str) -> 
     assert decode(text.encode(encoding)).missing
 
 
+@pytest.mark.parametrize("padding", [b"", b"\0" * 4_096])
+def test_text_with_a_few_zero_bytes_is_read_without_them(padding: bytes) -> None:
+    body = f"{RUSSIAN}\0\0 end".encode() + padding
+
+    assert decode(body) == (f"{RUSSIAN} end", ())
+
+
 @pytest.mark.parametrize("text", [CHINESE, RUSSIAN, "naïve café, déjà vu"])
 def test_bad_byte_in_utf_8_is_damage_and_a_gap(text: str) -> None:
     body = f"{text} end".encode() + b"\xe9. And on."

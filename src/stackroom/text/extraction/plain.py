@@ -29,6 +29,7 @@ _ASCII = bytes(range(128))
 # What no text has, but for its marks of layout: tab, line, page, backspace, escape.
 _CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) not in "\t\n\v\f\r\b\x1b")
 _CONTROL_CHARACTERS = _CONTROLS.decode()
+_MOST_NULS = 0.05  # of the bytes of a damaged text in UTF-8; UTF-16 has more, or is no UTF-8 then
 _NO_CHARACTERS = {"Cn", "Co", "Cs"}  # unassigned, private, half a pair
 _STRANGE = {*_NO_CHARACTERS, "Cc"}
 _ACCENT = re.compile(rb"[\x80-\xff]")
@@ -178,7 +179,13 @@ def _is_credible(body: bytes, encoding: str) -> bool:
 
 
 def _without_mark(body: bytes) -> Decoded:
-    """Decode UTF-16 in the byte order with more spaces, digits and full stops."""
+    """
+    Decode UTF-16 in the byte order with more spaces, digits and full stops, unless a few bytes of
+    zero in UTF-8 are all that is strange.
+    """
+    if b"\0" in body and body.rstrip(b"\0").count(b"\0") <= _MOST_NULS * len(body):
+        with suppress(Unreadable):
+            return Decoded(_strictly(body.replace(b"\0", b""), "utf-8"))
     texts = {each: body[:_SAMPLE_BYTES].decode(each, "replace") for each in _WIDE}
     encoding = max(_WIDE, key=lambda each: len(_COMMON.findall(texts[each])))
     if "\ufffd" in texts[encoding][:-1] or not _COMMON.search(texts[encoding]):
