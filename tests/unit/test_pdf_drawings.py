@@ -154,3 +154,22 @@ def test_letters_drawn_as_shapes_beside_text_are_a_gap() -> None:
 
 def test_drawing_beside_text_causes_no_gap() -> None:
     assert gaps_of(read_pages(_page(_bars), "a.pdf")) == ()
+
+
+def test_letters_that_stand_alone_in_fonts_outside_the_file_are_a_gap() -> None:
+    font = (
+        "<</Type/Font/Subtype/Type0/BaseFont/SimSun/Encoding/GBK-EUC-H/DescendantFonts[<</Type/Font"
+        "/Subtype/CIDFontType2/BaseFont/SimSun/DW 1000/CIDSystemInfo<</Registry(Adobe)"
+        "/Ordering(GB1)/Supplement 2>>/FontDescriptor<</Type/FontDescriptor/FontName/SimSun"
+        "/Flags 32/FontBBox[0 -145 1000 859]>>>>]>>"
+    )
+    letters = " ".join(f"1 0 0 1 {20 * at} 90 Tm <b9d8> Tj" for at in range(20))
+    plain = annotated("/Subtype/Stamp/F 2", "").decode()
+    body = plain.replace("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", font)
+    body = body.replace(f"({WORDS}) Tj", f"<b9d8d3da> Tj {letters}")
+
+    pages = read_pages(body.encode(), "a.pdf")
+
+    assert pages[0].text == "关于"
+    assert gaps_of(pages) == ("the page looks garbled",)
+    assert gaps_of(read_pages(plain.encode(), "a.pdf")) == ()

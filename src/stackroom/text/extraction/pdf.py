@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from ctypes import c_float, cast
 from dataclasses import dataclass, field, replace
 
 import pypdfium2
@@ -48,6 +49,11 @@ _TAIL_BYTES = 4_096
 _MOST_STRANGE = 0.2  # of a page's characters
 _UNREADABLE_CATEGORIES = frozenset({"Cc", "Cn", "Co", "Cs"})
 _ASCII = re.compile(r"[\x20-\x7e\s]+")
+# Fonts of these may not be in the file: of a letter that stands alone then, PDFium gives no text.
+_EAST_ASIAN = re.compile(rb"/Ordering\s*\((?:GB1|CNS1|Japan1|Korea1)\)")
+_MOST_LOST = 0.1  # of a page's characters
+_NO_WIDTH = 0.01  # points
+_IDEOGRAPH = 0xB0A1  # a code of two bytes that most of those fonts have
 _LEAST_SCAN = 0.1  # of the page, that a scan covers: a logo covers less
 _MOST_PLACEHOLDER = 150  # words that a form has which only Adobe's reader shows
 _PLACEHOLDER = "if this message is not eventually replaced"
@@ -62,7 +68,11 @@ def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, 
     try:
         with pypdfium2.PdfDocument(body) as document:
             document.init_forms()
-            reader = _Reader(document=document, has_images=may_have_images(body))
+            reader = _Reader(
+                document=document,
+                has_images=may_have_images(body),
+                may_lose_letters=bool(_EAST_ASIAN.search(body)),
+            )
             pages = tuple(reader.read(index) for index in range(len(document)))
             missing = (*reader.missing(), *_attached(document))
     except pypdfium2.PdfiumError as error:
@@ -90,6 +100,7 @@ class _Reader:
 
     document: pypdfium2.PdfDocument
     has_images: bool  # beside those that stand in a page's own content
+    may_lose_letters: bool
     hidden: list[int] = field(default_factory=list)
     comments: list[int] = field(default_factory=list)
 
@@ -130,7 +141,7 @@ class _Reader:
         if _is_strange(text):
             return replace(page, gap=PageGap.GARBLED)
         sound = without_ciphers(text)
-        if sound != text:
+        if sound != text or (self.may_lose_letters and _loses_letters(read)):
             return replace(page, text=sound, gap=PageGap.GARBLED)
         seen = [each for each in read.words if each not in hidden]
         if not unseen.has_recognized:
@@ -189,6 +200,24 @@ def _is_strange(text: str) -> bool:
         each == "\ufffd" or unicodedata.category(each) in _UNREADABLE_CATEGORIES for each in rest
     )
     return bool(strange) and strange > _MOST_STRANGE * len("".join(text.split()))
+
+
+def _loses_letters(read: ReadPage) -> bool:
+    page = calls.address(read.page)
+    objects = (calls.get_object(page, number) for number in range(calls.count_objects(page)))
+    lost = sum(calls.get_type(each) == raw.FPDF_PAGEOBJ_TEXT and _is_lost(each) for each in objects)
+    return bool(lost > _MOST_LOST * len(read.text))
+
+
+def _is_lost(text_object: int) -> bool:
+    """Return True for a letter without a width, in a font outside the file with ideographs."""
+    left, _, right, _ = calls.bounds(text_object)
+    if right - left > _NO_WIDTH:
+        return False
+    width = c_float()
+    font = raw.FPDFTextObj_GetFont(cast(text_object, raw.FPDF_PAGEOBJECT))
+    raw.FPDFFont_GetGlyphWidth(font, _IDEOGRAPH, 1.0, width)
+    return width.value > 0 and raw.FPDFFont_GetIsEmbedded(font) == 0
 
 
 def _attached(document: pypdfium2.PdfDocument) -> tuple[str, ...]:
