@@ -261,6 +261,12 @@ def test_properties_and_outline_of_a_pdf_are_no_text() -> None:
 def test_reason_for_no_text_says_what_was_left_out() -> None:
     with pytest.raises(Illegible, match=r"no text was found .*; 1 word that nobody can see was"):
         read_pages(b"<p style='display:none'>secret", "a.html")
+    body = io.BytesIO()
+    canvas = Canvas(body)
+    _white(canvas)
+    canvas.save()
+    with pytest.raises(Illegible, match=r"no text was found .*; text that nobody can see was"):
+        read_pages(body.getvalue(), "a.pdf")
 
 
 def test_pages_are_listed_as_ranges_and_no_more_than_fit() -> None:

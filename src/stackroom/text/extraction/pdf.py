@@ -78,7 +78,9 @@ def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, 
     except pypdfium2.PdfiumError as error:
         raise Unreadable(_reason(str(error))) from error
     if not any(page.text.strip() for page in pages):
-        _raise_if_illegible({page.gap for page in pages}, are_images_read=scans or ocr)
+        gaps = {page.gap for page in pages}
+        if reason := _reason_for_no_text(gaps, are_images_read=scans or ocr):
+            raise Illegible("; ".join([reason, *missing]))
     if scans:  # whoever ingests the file reads its images, and letters that are not in its text
         pages = tuple(replace(each, gap=None) if each.gap in _SEEN else each for each in pages)
     return (replace(pages[0], missing=missing), *pages[1:])
@@ -87,11 +89,12 @@ def read(body: bytes, *, scans: bool = False, ocr: bool = False) -> tuple[Page, 
 _SEEN = frozenset({PageGap.NO_TEXT, PageGap.UNREAD_PART, PageGap.GARBLED})
 
 
-def _raise_if_illegible(gaps: set[PageGap | None], *, are_images_read: bool) -> None:
+def _reason_for_no_text(gaps: set[PageGap | None], *, are_images_read: bool) -> str | None:
     if PageGap.FORM in gaps:
-        raise Illegible(_FORM)
-    if not are_images_read:
-        raise Illegible(_GARBLED if PageGap.GARBLED in gaps else _NO_TEXT)
+        return _FORM
+    if are_images_read:
+        return None
+    return _GARBLED if PageGap.GARBLED in gaps else _NO_TEXT
 
 
 @dataclass(kw_only=True)
