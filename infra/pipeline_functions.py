@@ -27,11 +27,14 @@ class PipelineFunctions:
         )
         handler.allow(
             "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
             "dynamodb:PutItem",
             "dynamodb:UpdateItem",
             "dynamodb:DeleteItem",
             on=self._catalogs(),
         )
+        # A catalog that was renamed keeps its name from others.
+        handler.allow("dynamodb:Query", on=self.rights.data.catalog_table.by_user_arn)
         handler.allow(
             "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self._control()
         )

@@ -333,6 +333,24 @@ def test_file_deleted_before_its_first_record_is_not_shown_as_present(
     assert key not in pipeline.bucket.sidecars
 
 
+def test_file_under_the_new_name_of_a_catalog_is_rejected_naming_its_folder(
+    indexed: Pipeline,
+) -> None:
+    indexed.catalogs.describe(CATALOG, name="Papers", description="", at=indexed.clock())
+
+    indexed.drop("alice/papers/b.txt")
+    [rejected] = rejects_of(indexed, "alice")
+    others = indexed.drop("bob/papers/b.txt")
+    indexed.catalogs.describe(CATALOG, name="Research", description="", at=indexed.clock())
+    again = indexed.deliver("alice/papers/b.txt")
+
+    assert rejected.status_reason == (
+        "catalog 'Papers' has the prefix 'alice/research/'; drop the file there"
+    )
+    assert {others.outcome, again.outcome} == {UploadOutcome.REGISTERED}
+    assert rejects_of(indexed, "alice") == []
+
+
 def test_a_record_of_a_catalog_that_can_not_be_opened_is_unplaced(filled: Pipeline) -> None:
     filled.catalogs.lose()
     filled.catalogs.limit = 0

@@ -94,9 +94,7 @@ class Location:
             return f"there is no catalog {self.folder!r}, or no more; drop the file into another"
         if catalog is None or self.prefix == catalog.s3_prefix:
             return None
-        where = (
-            f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
-        )
+        where = prefix_reason(catalog)
         if canonical_name(self.prefix) != canonical_name(catalog.s3_prefix):
             return where
         if catalog.data_source_id is not None and catalog.data_source_type is DataSourceType.S3:
@@ -214,6 +212,11 @@ def locate(key: str) -> Location | Unplaced:
         document_id=document_id_of(catalog_id, filename),
         is_junk=is_junk(key),
     )
+
+
+def prefix_reason(catalog: Catalog) -> str:
+    """Return why an object under another prefix does not belong to the catalog of that name."""
+    return f"catalog {catalog.name!r} has the prefix {catalog.s3_prefix!r}; drop the file there"
 
 
 def taken_reason(first: str) -> str:

@@ -24,10 +24,12 @@ from stackroom.model.bucket import DocumentBucket
 from stackroom.model.keys import (
     Location,
     Unplaced,
+    catalog_id_of,
     is_folder_marker,
     is_junk,
     is_ours,
     locate,
+    prefix_reason,
     taken_reason,
 )
 from stackroom.model.records import Catalog, CatalogStatus, Document
@@ -64,6 +66,10 @@ _Answer = TypeVar("_Answer")
 _TRIES = 6
 # Up to about a second in all, among those who write the same record.
 _among_writers = random_pauses(0.03, 1.0)
+
+
+class _NameTaken(Exception):
+    """Another catalog was renamed to the name of one to open; `str()` of it says where it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +161,7 @@ class Uploads:
         state = self._read_state(locate(key), is_audit=is_audit)
         try:
             return self._carry_out(plan(state, self.now(), correlation_id))
-        except LimitReached as refused:
+        except (LimitReached, _NameTaken) as refused:
             # Opening the catalog comes first, so nothing of the plan has been done.
             assert isinstance(state, KeyState), "nothing is opened for an object without a catalog"
             unplaced = self._read_unplaced(state.location.unplaced(str(refused)), state.record)
@@ -298,7 +304,7 @@ class Uploads:
         """
         Apply the steps in order. `kept` collects the records that the plan has saved.
 
-        Raises RecordChanged, or LimitReached before anything is written.
+        Raises RecordChanged, or LimitReached or _NameTaken before anything is written.
         """
         for step in steps:
             match step:
@@ -343,6 +349,10 @@ class Uploads:
             # Its record shall say so all the same: without any sidecar it is nobody's, too.
 
     def _open(self, catalog: Catalog) -> None:
+        for each in self.catalogs.of_user(catalog.user_id):
+            has_name = catalog_id_of(each.user_id, each.name) == catalog.catalog_id
+            if has_name and each.catalog_id != catalog.catalog_id:
+                raise _NameTaken(prefix_reason(each))
         opened = self.catalogs.open(catalog)
         is_as_planned = opened.s3_prefix == catalog.s3_prefix
         if not is_as_planned or opened.status is CatalogStatus.DELETING:
