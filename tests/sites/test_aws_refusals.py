@@ -22,7 +22,7 @@ def of_service(code: str, message: str = "no", operation: str = "GetThing") -> C
 REFUSALS = {
     "right": (of_service("AccessDeniedException", DENIAL), "don't allow dynamodb:Query; use an"),
     "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
-    "elsewhere": (of_service("ResourceNotFoundException"), "in another region, or it was deleted"),
+    "elsewhere": (of_service("ResourceNotFoundException"), "does not exist. Check the name"),
     "none": (NoCredentialsError(), "needs an operator's AWS credentials"),
     "no answer": (
         ReadTimeoutError(endpoint_url="https://x"),

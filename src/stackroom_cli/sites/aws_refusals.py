@@ -68,9 +68,9 @@ def _of_service(error: ClientError) -> str | None:
         )
     if code in _ABSENT:
         return (
-            f"{operation} failed with {code}: your credentials belong to another account, or the "
-            "deployment is in another region, or it was deleted; see: stackroom deployments list, "
-            "aws sts get-caller-identity"
+            f"{operation} failed with {code}: what it names does not exist. Check the name; on AWS,"
+            " the account and the region, too (aws sts get-caller-identity, stackroom deployments"
+            " list)"
         )
     return None
 
