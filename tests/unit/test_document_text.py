@@ -250,3 +250,12 @@ def test_text_over_the_limit_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch)
     assert 990 < len(text.markdown.encode()) <= 1_000
     assert text.places.text == normalise(without_context(text.markdown))
     assert [page for page, _ in text.places.pages] == [1, 2]
+
+
+def test_page_with_nothing_but_running_lines_keeps_them() -> None:
+    pages = [f"{HEADER}\n{rules}\n{number}" for number, rules in enumerate(RULES, 1)]
+    pages[3] = f"{HEADER}\n4"
+
+    text = text_of(pages_of(*pages), "lease.pdf")
+
+    assert f"⟦lease⟧\n{HEADER}\n4\n" in text.markdown

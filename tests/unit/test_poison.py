@@ -5,6 +5,7 @@ An audit tells of it by name, does all the rest, and comes to its end. What no i
 ends the piece instead, told once.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from stackroom.reconciler.discrepancies import Kind, Outcome
 from stackroom.runs.bedrock_calls import Submission
 from stackroom.runs.evidence import MAX_ATTEMPTS
 from stackroom.runs.run import RunOutcome
+from stackroom.runs.work_queue import OpenWork
 from tests.unit.pipeline import CATALOG, SHARED_WORKLIST, Pipeline, place_of
 from tests.unit.reconciling import Reconciled
 
@@ -449,3 +451,14 @@ def test_unreadable_call_leaves_its_documents_to_a_later_run() -> None:
 
     assert (released, kept) == (RunOutcome.RELEASED, {POISON_CATALOG})
     assert shared.document(POISON).status is DocumentStatus.INDEXED
+
+
+def test_document_tried_alone_takes_one_call_after_untried_ones() -> None:
+    shared, others = dropped(count=80)
+    documents = [shared.document(key) for key in others]
+    work = OpenWork(small=deque(documents[:50]), alone=deque(documents[50:]))
+
+    found = work.batches(4, share=1, at_work=0)
+
+    assert [len(each) for each in found] == [10, 10, 10, 1]
+    assert work.is_more

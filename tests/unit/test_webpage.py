@@ -216,3 +216,16 @@ def test_a_hostile_web_page_is_read_in_seconds(markup: str) -> None:
 
     assert page_of(markup).text.startswith("x")
     assert time.monotonic() - started < 20
+
+
+def test_a_name_of_several_rows_stands_in_each_and_names_no_column() -> None:
+    rows = "".join(f"<tr><td>Clause {each} of the rule<td>{each} days" for each in range(30))
+
+    text = page_of(
+        f"<table><tr><th>Site<th>Rule<th>Notice<tr><th rowspan=31>Porto{rows}</table>"
+    ).text
+
+    assert text.split("\n")[1:3] == [
+        "Site: Porto; Rule: Clause 0 of the rule; Notice: 0 days",
+        "Site: Porto; Rule: Clause 1 of the rule; Notice: 1 days",
+    ]

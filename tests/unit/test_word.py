@@ -1,5 +1,8 @@
 """DOCX as people see them: changes accepted, headers once, hidden text left out and counted."""
 
+import io
+
+import docx
 import pytest
 
 from simulator.tests import files
@@ -448,3 +451,49 @@ def test_a_table_that_arranges_a_page_is_text_with_its_headings() -> None:
 
     assert page.text == "Leave\nside\nAsk early.\nnote"
     assert [each.text for each in page.headings] == ["Leave"]
+
+
+def test_equations_of_a_docx_are_typed_on_one_line() -> None:
+    def m(name: str, *inside: str) -> str:
+        return f"<m:{name}>{''.join(inside)}</m:{name}>"
+
+    def t(text: str) -> str:
+        return f"<m:r><m:t>{text}</m:t></m:r>"
+
+    power = m("sSup", m("e", t("b")), m("sup", t("2")))
+    root = m("rad", m("deg"), m("e", power, t("-4ac")))
+    fraction = m("f", m("num", t("-b±"), root), m("den", t("2a")))
+
+    page = page_of(word(f"<w:p>{run('Let ')}{m('oMath', t('x='), fraction)}</w:p>"))
+
+    assert page.text == "Let x=(-b±√(b^(2)-4ac))/(2a)"
+
+
+def test_diagrams_of_a_docx_and_titles_of_its_charts_are_text() -> None:
+    title = "<c:title><a:p><a:r><a:t>Sales</a:t></a:r></a:p></c:title>"
+    chart = part("chartSpace", f"{title}<c:ser><c:val><c:v>4.4</c:v></c:val></c:ser>")
+    diagram = part("dataModel", "<w:pt><a:p><a:r><a:t>Apply</a:t></a:r></a:p></w:pt>")
+    body = (
+        '<w:p><w:r><c:chart r:id="chart"/></w:r></w:p><w:p><w:r><w:relIds r:dm="data"/></w:r></w:p>'
+    )
+
+    page = page_of(word(body, chart=chart, data=diagram))
+
+    assert page.text == "Sales\nApply"
+    assert page.missing == ("1 chart is not read",)
+
+
+def test_nested_table_is_read_inside_its_cell() -> None:
+    document = docx.Document()
+    outer = document.add_table(2, 2)
+    for at, text in enumerate(["Part", "Sizes", "Bolt", ""]):
+        outer.cell(at // 2, at % 2).text = text
+    inner = outer.cell(1, 1).add_table(2, 2)
+    for at, text in enumerate(["M8", "40", "M10", "60"]):
+        inner.cell(at // 2, at % 2).text = text
+    body = io.BytesIO()
+    document.save(body)
+
+    assert page_of(body.getvalue()).text == (
+        "| Part | Sizes |\n|---|---|\n| Bolt | M8, 40; M10, 60 |"
+    )
