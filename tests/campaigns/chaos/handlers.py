@@ -25,7 +25,6 @@ import functions.status_poller.handler as status_poller
 import functions.upload_handler.handler as upload_handler
 import stackroom.aws.dynamodb.catalog_records
 import stackroom.aws.s3.document_bucket
-import stackroom.catalogs.deletions
 import stackroom.clock
 import stackroom.concurrency
 import stackroom.reconciler.bedrock_requests
@@ -114,7 +113,6 @@ def simulated(
             stackroom.aws.s3.document_bucket,
             stackroom.aws.dynamodb.catalog_records,
             stackroom.concurrency,
-            stackroom.catalogs.deletions,
         ):
             patch.setattr(module, "ThreadPoolExecutor", _InTurn)
         levels = {name: module.logger.log_level for name, module in HANDLERS.items()}
