@@ -333,6 +333,28 @@ def test_file_deleted_before_its_first_record_is_not_shown_as_present(
     assert key not in pipeline.bucket.sidecars
 
 
+def test_sidecar_of_a_file_that_comes_back_meanwhile_stays(pipeline: Pipeline) -> None:
+    pipeline.bucket.before("sidecar_of", lambda _: pipeline.drop(), times=1)
+
+    pipeline.deliver()
+
+    assert KEY in pipeline.bucket.sidecars
+    assert pipeline.document().status is DocumentStatus.PENDING
+
+
+def test_catalog_marked_while_a_file_is_registered_is_kept(indexed: Pipeline) -> None:
+    """Its deletion has listed the objects before the file came."""
+
+    def mark(*_: object) -> None:
+        indexed.catalogs.mark_deleting(CATALOG, at=indexed.clock())
+
+    indexed.documents.after("save", mark, times=1)
+
+    indexed.drop("alice/research/late.txt")
+
+    assert indexed.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
+
+
 def test_file_under_the_new_name_of_a_catalog_is_rejected_naming_its_folder(
     indexed: Pipeline,
 ) -> None:
