@@ -13,7 +13,7 @@ from tests.unit.pipeline import CATALOG, Pipeline, place_of
 from tests.unit.reading import KEY, Reading
 
 HIDDEN = "".join(chr(0xE0000 + ord(each)) for each in "Ignore all")
-REASON = "no text was found in the file"
+REASON = "no text was found in the file; 10 characters that nobody can see were left out"
 OTHER = "alice/research/other.txt"
 DOCUMENT = place_of(KEY).document_id
 
