@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from stackroom.errors import Illegible
 from stackroom.text.extraction import Page, read_pages
 
 _PLAIN = "Notice is 30 days."
@@ -96,6 +97,11 @@ def test_text_of_a_web_page_that_nobody_sees_is_left_out_and_counted(hidden: str
     assert (page.text, page.missing) == (_PLAIN, (_GAP,))
 
 
+def test_web_page_that_is_hidden_as_a_whole_shows_no_text_without_scripts() -> None:
+    with pytest.raises(Illegible, match="no text was found"):
+        page_of(ruled("body{display:none}"))
+
+
 @pytest.mark.parametrize(
     "unread",
     [
@@ -143,7 +149,10 @@ def test_scripts_and_other_non_text_of_a_web_page_are_left_out(unread: str) -> N
             ],
         ),
         ruled(".x{display:none}", f"<p class=x style='display:block'>{_PAYLOAD}"),
-        ruled("html{visibility:hidden} body{opacity:0;display:none}"),
+        ruled(
+            "html{visibility:hidden} body{opacity:0;display:none}",
+            f"<script>s()</script>{_PAYLOAD}",
+        ),
         f"<link rel=stylesheet href=a.css><div style='background:#000'>{_PAYLOAD}</div>",
         f"<noscript><style>p{{display:none}}</style></noscript><p>{_PAYLOAD}",
         f"<script>'<noscript>'</script><noscript><div></noscript><p>{_PAYLOAD}",

@@ -175,6 +175,7 @@ class _Shown:
         self._lists, self._tables = list[_List](), list[_Table]()
         self._looks = list[Appearance]()
         self._verbatim = self._drawn = 0  # how many such elements are open
+        self._has_scripts = False
 
     @classmethod
     def of(cls, markup: str) -> "_Shown":
@@ -188,6 +189,7 @@ class _Shown:
         shown, tree = cls(), LexborHTMLParser(markup)
         title = tree.css_first("head > title")
         shown.title = readable(title.text()) if title is not None else ""
+        shown._has_scripts = tree.css_first("script") is not None
         if tree.root is not None:
             shown._read(tree.root, PageStyles(tree), has_sheets=bool(tree.css(_LINKED)))
         return shown
@@ -217,7 +219,7 @@ class _Shown:
         look = looked(self._looks[-1], styles.of(node))
         if tag == "dialog" and "open" not in node.attributes:
             look = replace(look, is_gone=True)
-        if tag in {"html", "body"}:  # a script shows what is hidden as a whole
+        if self._has_scripts and tag in {"html", "body"}:  # one shows what is hidden as a whole
             look = replace(look, is_gone=False, is_invisible=False)
         if tag == "svg" and node.css_first(_SHAPES):
             look = replace(look, paper=None)
