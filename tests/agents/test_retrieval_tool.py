@@ -122,7 +122,7 @@ def test_invalid_tool_arguments_are_answered_with_what_is_allowed(
     assert fake.asked == []
 
 
-def test_search_without_its_user_or_that_breaks_is_an_error_without_details(
+def test_search_that_breaks_or_has_no_user_is_an_error_without_details(
     fake: FakeRetrieve,
 ) -> None:
     def broken() -> LinkedRetrieval:

@@ -228,7 +228,7 @@ def test_passage_that_does_not_follow_the_api_model_is_not_shown(
         BedrockKnowledgeBase(client, "KB12345678").retrieve("q", ALICE, 5)
 
 
-def test_nothing_is_searched_if_the_fixed_filter_has_no_room_for_the_tenants(client: Any) -> None:
+def test_nothing_is_searched_if_a_fixed_filter_has_no_room_for_the_tenant(client: Any) -> None:
     wide = AnyOf((AllOf((Has("year", 1), Has("city", "Rome"))), Has("year", 2)))
     knowledge_base = BedrockKnowledgeBase(
         client, "KB12345678", options=RetrieveOptions(fixed_filter=wide)

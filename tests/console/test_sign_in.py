@@ -182,7 +182,7 @@ def test_metadata_of_another_provider_are_not_used(
     assert browser.get("/sign-in/begin").status_code == 503
 
 
-def test_pages_that_are_open_go_on_working_after_the_same_user_signs_in_again(
+def test_open_pages_go_on_working_after_the_same_user_signs_in_again(
     browser: Browser,
 ) -> None:
     browser.sign_in("alice")

@@ -355,7 +355,7 @@ def test_catalog_marked_while_a_file_is_registered_is_kept(indexed: Pipeline) ->
     assert indexed.catalogs.kept[CATALOG].status is CatalogStatus.INDEXING
 
 
-def test_file_under_the_new_name_of_a_catalog_is_rejected_naming_its_folder(
+def test_file_under_a_catalogs_new_name_is_rejected_naming_its_folder(
     indexed: Pipeline,
 ) -> None:
     indexed.catalogs.describe(CATALOG, name="Papers", description="", at=indexed.clock())
