@@ -269,20 +269,6 @@ def test_a_document_dropped_again_during_its_call_is_ingested_again(filled: Pipe
 # Back-pressure, and answers that are lost
 
 
-def test_file_dropped_again_waits_until_bedrock_has_decided_on_its_call(filled: Pipeline) -> None:
-    filled.bedrock.direct_seconds = 60.0
-    run = filled.work()
-    filled.drop(KEY, "newer")
-
-    run = filled.go_on(run, until="WaitForIngestion")
-    sent_meanwhile = len(filled.bedrock.direct_calls)
-    filled.go_on(run)
-
-    assert sent_meanwhile == 1
-    assert len(filled.bedrock.direct_calls) == 2
-    assert filled.document().status is DocumentStatus.INDEXED
-
-
 def test_busy_is_waited_out_and_others_may_go_on_meanwhile(pipeline: Pipeline) -> None:
     drop(pipeline, 5)
     pipeline.bedrock.direct_busy = ALL_BUSY

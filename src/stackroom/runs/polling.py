@@ -45,7 +45,28 @@ from stackroom.runs.run import (
     seconds_until_next_poll,
 )
 from stackroom.runs.run_leases import LEASE, Leases, WorklistReader, is_shared
-from stackroom.runs.verdicts import Decided, PollResult, Settled, TaskResult, VerdictWriter
+from stackroom.runs.verdicts import Decided, Settled, TaskResult, VerdictWriter
+
+
+@dataclass(frozen=True, kw_only=True)
+class PollResult:
+    """
+    The result of one poll of a run's work.
+
+    `run` is its new state. `at_work` counts the jobs or calls at work; the youngest of them, or of
+    what is not settled yet, began at `began_at`. `evidence` is that of each document that Bedrock
+    has decided on. `is_more` is True if something that waits can be sent now; `completed` is the
+    work that has finished.
+    """
+
+    run: Run
+    at_work: int
+    evidence: Sequence[DocumentEvidence] = ()
+    began_at: datetime | None = None
+    is_more: bool = False
+    completed: CompletedWork | None = None
+    failed_documents: int = 0  # by a job's own count
+    failures: dict[str, Exception] = field(default_factory=dict)
 
 
 class Poller(Protocol):
@@ -316,22 +337,20 @@ class CallResults:
                 decided[number] = details
                 continue
             calls[number] = _over(call, details, at=self.now())
-            # A search finds what has just been indexed some seconds later: with the next poll.
+            # Documents that have just been indexed are found some seconds later: with the next
+            # poll.
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 decided[number] = details
             completed = calls[number].completed_work or completed
-        named = sum(len(each.documents) for each in calls)
         evidence = self._evidence(calls, decided)
-        has_left = sum(len(each.documents) for each in calls) < named
-        is_more = run.progress.is_more or has_left
-        moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside), is_more=is_more)
+        moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside))
         at_work = moved.progress.calls_at_work
         return PollResult(
             run=moved,
             at_work=at_work,
             evidence=evidence,
             began_at=max((each.since for each in calls), default=None),
-            is_more=has_left or (run.progress.is_more and at_work < run.progress.calls_at_work),
+            is_more=run.progress.is_more and at_work < run.progress.calls_at_work,
             completed=completed,
             failures=failures,
         )
@@ -339,24 +358,18 @@ class CallResults:
     def _evidence(
         self, calls: list[DirectCall], decided: Mapping[int, Mapping[str, DocumentDetail]]
     ) -> list[DocumentEvidence]:
-        """
-        Return the evidence of each document. One whose record changed leaves its call when Bedrock
-        has decided on it, so that no later call for it ends first.
-        """
+        """Return the evidence of each document; a document whose record changed leaves its call."""
         at, found = self.now(), []
         there = self._on_record([calls[number] for number in decided])
         for number, details in decided.items():
-            call, left = calls[number], list[DocumentName]()
-            for name in call.documents:
+            call = calls[number]
+            names = [name for name in call.documents if name.document_id in there]
+            calls[number] = call.model_copy(update={"documents": tuple(names)})
+            for name in names:
+                catalog, document = there[name.document_id]
                 detail = details.get(name.document_id, NOT_FOUND)
-                if name.document_id in there:
-                    catalog, document = there[name.document_id]
-                    report = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
-                    found.append((catalog, document, report))
-                elif not _may_change(call, detail, at):
-                    continue
-                left.append(name)
-            calls[number] = call.model_copy(update={"documents": tuple(left)})
+                report = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
+                found.append((catalog, document, report))
         return found
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
@@ -471,12 +484,6 @@ def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
         return True
     is_old = detail.updated_at is None or detail.updated_at < call.accepted_at
     return not call.is_removal and is_old
-
-
-def _may_change(call: DirectCall, detail: DocumentDetail, at: datetime) -> bool:
-    deadline = UNSEEN if detail.status in ABSENT else _CALL_DEADLINE
-    is_late = is_overdue(call.accepted_at, at, deadline)
-    return not (call.is_over or is_late) and _is_undecided(call, detail)
 
 
 def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: datetime) -> DirectCall:
