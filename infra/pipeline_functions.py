@@ -33,7 +33,7 @@ class PipelineFunctions:
             "dynamodb:DeleteItem",
             on=self._catalogs(),
         )
-        # A catalog that was renamed keeps its name from others.
+        # Another catalog may have been renamed to the name of the one to open.
         handler.allow("dynamodb:Query", on=self.rights.data.catalog_table.by_user_arn)
         handler.allow(
             "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", on=self._control()

@@ -63,9 +63,10 @@ class DocumentLookup:
     def named(self, user: str, name: str) -> Catalog | None:
         """Return the user's catalog that had this name at first or, after a rename, has it now."""
         wanted = catalog_id_of(user, name)
-        there = self.catalogs.of_user(user)
-        renamed = (each for each in there if catalog_id_of(user, each.name) == wanted)
-        return self.catalogs.get(wanted) or next(renamed, None)
+        if (found := self.catalogs.get(wanted)) is not None:
+            return found
+        owned = self.catalogs.of_user(user)
+        return next((each for each in owned if catalog_id_of(user, each.name) == wanted), None)
 
     def chosen(
         self, targets: Iterable[str], *, user: str | None, catalog: str | None

@@ -339,17 +339,6 @@ def test_two_keys_of_a_name_are_no_discrepancy_while_one_is_rejected(
     assert world.document(first).s3_key == second
 
 
-def test_a_rejected_file_that_may_be_found_gets_some_runs_and_no_more(world: Reconciled) -> None:
-    world.dropped_and_indexed(KEY)
-    rejected = {"status": DocumentStatus.FAILED, "status_reason": "too large", "lingering": True}
-    world.change(KEY, **rejected, attempts=MAX_ATTEMPTS)
-    assert world.found() == []
-
-    world.change(KEY, attempts=1)
-
-    assert world.found() == [(Kind.STALLED_DOCUMENT, KEY)]
-
-
 def test_junk_that_jobs_crawl_is_quarantined_by_the_reconciler() -> None:
     world = Reconciled(by_jobs=True)
     world.dropped_and_indexed(KEY)

@@ -69,7 +69,7 @@ _among_writers = random_pauses(0.03, 1.0)
 
 
 class _NameTaken(Exception):
-    """Another catalog was renamed to the name of one to open; `str()` of it says where it is."""
+    """Another catalog has been renamed to this name; the message names that catalog's prefix."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,7 +83,7 @@ class Layout:
     do.
     """
 
-    dimensions: int | None
+    dimensions: int
     space: str
     is_filtered_inside: bool
     attributes: Mapping[str, Attribute]
@@ -132,6 +132,9 @@ def layout_of(mapping: Mapping[str, Any], fields: Fields, *, index: str) -> Layo
         raise SearchRefused(f"index {index!r} has no knn_vector field {fields.vector!r}")
     if fields.text not in properties:
         raise SearchRefused(f"index {index!r} has no field {fields.text!r}")
+    dimensions = vector.get("dimension")
+    if not isinstance(dimensions, int):
+        raise SearchRefused(f"index {index!r} says no dimension of {fields.vector!r}")
     named = vector.get("method")
     method = named if isinstance(named, dict) else {}
     space = method.get("space_type") or vector.get("space_type") or _DEFAULT_SPACE
@@ -140,7 +143,7 @@ def layout_of(mapping: Mapping[str, Any], fields: Fields, *, index: str) -> Layo
             f"index {index!r} compares vectors by {space!r}; allowed: {', '.join(sorted(_COSINES))}"
         )
     return Layout(
-        dimensions=vector.get("dimension"),
+        dimensions=dimensions,
         space=space,
         # "Efficient filtering" is of Faiss and Lucene alone [OpenSearch: efficient-knn-filtering].
         is_filtered_inside=method.get("engine", "faiss") != "nmslib",
