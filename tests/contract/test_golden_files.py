@@ -1,4 +1,4 @@
-"""Contracts with other programs change only with a golden file."""
+"""Contracts match their golden files, and the templates that `make up` serves their sources."""
 
 import json
 from itertools import zip_longest
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stackroom_local import project_files, synthesis
 from tests.golden.promised import FILES
 
 ROOT = Path(__file__).parents[2]
@@ -46,3 +47,9 @@ def test_there_is_no_other_golden_file() -> None:
     folders = {path.parent for path in FILES}
 
     assert {path for each in folders for path in each.glob("*.json")} == set(FILES)
+
+
+def test_templates_of_this_checkout_are_current() -> None:
+    kept = project_files.ROOT / synthesis.TEMPLATES / "default" / "fingerprint"
+
+    assert kept.read_text() == synthesis.fingerprint({}), "run: make templates"
