@@ -36,10 +36,9 @@ from stackroom.runs.evidence import (
     is_overdue,
 )
 from stackroom.runs.ledger import CompletedWork, Mode
-from stackroom.runs.polling import PollResult
 from stackroom.runs.run import Run, RunOutcome, seconds_until_first_poll, seconds_until_next_try
 from stackroom.runs.user_caps import UserCaps
-from stackroom.runs.verdicts import TaskResult
+from stackroom.runs.verdicts import PollResult, TaskResult
 from stackroom.runs.work_queue import with_nothing_to_do
 
 # Seconds from when Bedrock accepted a job; waiting for a grant has no deadline. The largest job

@@ -45,28 +45,7 @@ from stackroom.runs.run import (
     seconds_until_next_poll,
 )
 from stackroom.runs.run_leases import LEASE, Leases, WorklistReader, is_shared
-from stackroom.runs.verdicts import Decided, Settled, TaskResult, VerdictWriter
-
-
-@dataclass(frozen=True, kw_only=True)
-class PollResult:
-    """
-    The result of one poll of a run's work.
-
-    `run` is its new state. `at_work` counts the jobs or calls at work; the youngest of them, or of
-    what is not settled yet, began at `began_at`. `evidence` is that of each document that Bedrock
-    has decided on. `is_more` is True if something that waits can be sent now; `completed` is the
-    work that has finished.
-    """
-
-    run: Run
-    at_work: int
-    evidence: Sequence[DocumentEvidence] = ()
-    began_at: datetime | None = None
-    is_more: bool = False
-    completed: CompletedWork | None = None
-    failed_documents: int = 0  # by a job's own count
-    failures: dict[str, Exception] = field(default_factory=dict)
+from stackroom.runs.verdicts import Decided, PollResult, Settled, TaskResult, VerdictWriter
 
 
 class Poller(Protocol):
@@ -337,46 +316,54 @@ class CallResults:
                 decided[number] = details
                 continue
             calls[number] = _over(call, details, at=self.now())
-            # Documents that have just been indexed are found some seconds later: with the next
-            # poll.
+            # A search finds what has just been indexed some seconds later: with the next poll.
             if call.is_removal or any(each.status not in INDEXED for each in details.values()):
                 decided[number] = details
             completed = calls[number].completed_work or completed
-        evidence = self._evidence(calls, decided)
-        moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside))
+        evidence, has_left = self._evidence(calls, decided)
+        is_more = run.progress.is_more or has_left
+        moved = run.with_progress(calls=tuple(calls), set_aside=tuple(set_aside), is_more=is_more)
         at_work = moved.progress.calls_at_work
         return PollResult(
             run=moved,
             at_work=at_work,
             evidence=evidence,
             began_at=max((each.since for each in calls), default=None),
-            is_more=run.progress.is_more and at_work < run.progress.calls_at_work,
+            is_more=has_left or (run.progress.is_more and at_work < run.progress.calls_at_work),
             completed=completed,
             failures=failures,
         )
 
     def _evidence(
         self, calls: list[DirectCall], decided: Mapping[int, Mapping[str, DocumentDetail]]
-    ) -> list[DocumentEvidence]:
-        """Return the evidence of each document; a document whose record changed leaves its call."""
-        at, found = self.now(), []
+    ) -> tuple[list[DocumentEvidence], bool]:
+        """
+        Return the evidence of each document, and whether one has left that waits for its next call.
+
+        A document that was dropped again meanwhile stays until Bedrock has decided on it, so that
+        no later call for it ends first. Whatever else changed in its record leaves at once.
+        """
+        at, found, has_left = self.now(), list[DocumentEvidence](), False
         there = self._on_record([calls[number] for number in decided])
         for number, details in decided.items():
-            call = calls[number]
-            names = [name for name in call.documents if name.document_id in there]
-            calls[number] = call.model_copy(update={"documents": tuple(names)})
-            for name in names:
+            call, names = calls[number], list[DocumentName]()
+            for name in [each for each in call.documents if each.document_id in there]:
                 catalog, document = there[name.document_id]
                 detail = details.get(name.document_id, NOT_FOUND)
-                report = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
-                found.append((catalog, document, report))
-        return found
+                if document.status is not DocumentStatus.PENDING:
+                    report = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
+                    found.append((catalog, document, report))
+                elif not _may_change(call, detail, at):
+                    has_left = True
+                    continue
+                names.append(name)
+            calls[number] = call.model_copy(update={"documents": tuple(names)})
+        return found, has_left
 
     def _on_record(self, calls: Sequence[DirectCall]) -> dict[str, tuple[Catalog, Document]]:
         """
-        Return the documents that the calls have yet to settle, by document id.
-
-        A pending document waits for a call of its own, whatever the result of this one.
+        Return the documents that the calls have yet to settle, or that wait for a call of their own
+        after it, by document id.
         """
         reads = [
             partial(self.documents.get, each.catalog_id, each.document_id)
@@ -386,8 +373,7 @@ class CallResults:
         known: dict[str, Catalog | None] = {}
         there: dict[str, tuple[Catalog, Document]] = {}
         for document in self.run_parallel(reads):
-            waits = document is not None and document.status is DocumentStatus.PENDING
-            if document is None or not document.is_open or waits:
+            if document is None or not document.is_open:
                 continue
             if document.catalog_id not in known:
                 known[document.catalog_id] = self.catalogs.get(document.catalog_id)
@@ -484,6 +470,12 @@ def _is_undecided(call: DirectCall, detail: DocumentDetail) -> bool:
         return True
     is_old = detail.updated_at is None or detail.updated_at < call.accepted_at
     return not call.is_removal and is_old
+
+
+def _may_change(call: DirectCall, detail: DocumentDetail, at: datetime) -> bool:
+    deadline = UNSEEN if detail.status in ABSENT else _CALL_DEADLINE
+    is_late = is_overdue(call.accepted_at, at, deadline)
+    return not (call.is_over or is_late) and _is_undecided(call, detail)
 
 
 def _over(call: DirectCall, details: Mapping[str, DocumentDetail], *, at: datetime) -> DirectCall:

@@ -8,7 +8,8 @@ from stackroom.clock import REAL_TIME, Pace, utc_now
 from stackroom.errors import RecordChanged
 from stackroom.model.records import Catalog, Document, DocumentStatus, Receipt
 from stackroom.model.repositories import Documents, Receipts
-from stackroom.runs.evidence import DocumentOutcome, Verdict
+from stackroom.runs.evidence import DocumentEvidence, DocumentOutcome, Verdict
+from stackroom.runs.ledger import CompletedWork
 from stackroom.runs.run import Run
 from stackroom.text.kept_texts import TextKeeping
 
@@ -42,6 +43,27 @@ class TaskResult:
     failures: dict[str, Exception] = field(default_factory=dict)
     calls: int = 0
     unexplained: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PollResult:
+    """
+    The result of one poll of a run's work.
+
+    `run` is its new state. `at_work` counts the jobs or calls at work; the youngest of them, or of
+    what is not settled yet, began at `began_at`. `evidence` is that of each document that Bedrock
+    has decided on. `is_more` is True if something that waits can be sent now; `completed` is the
+    work that has finished.
+    """
+
+    run: Run
+    at_work: int
+    evidence: Sequence[DocumentEvidence] = ()
+    began_at: datetime | None = None
+    is_more: bool = False
+    completed: CompletedWork | None = None
+    failed_documents: int = 0  # by a job's own count
+    failures: dict[str, Exception] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
