@@ -54,13 +54,14 @@ class Document:
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """An uploaded file, which is in the bucket since `at`, by the bucket's clock."""
+    """An uploaded file; the upload lasted from `at` to `ended_at`, by the bucket's clock."""
 
     catalog_id: str
     document_id: str
     filename: str
     etag: str
     at: datetime
+    ended_at: datetime
 
     def is_settled_in(self, document: Document) -> bool:
         """
@@ -73,6 +74,10 @@ class Upload:
             return False
         is_same = document.etag == self.etag and document.indexing_status == "indexed"
         return is_same or document.uploaded_at >= self.at
+
+    def is_replaced_by(self, document: Document) -> bool:
+        """Return True if the document is of a file that was uploaded in place of this one."""
+        return document.etag not in (self.etag, "") and document.uploaded_at > self.ended_at
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -178,7 +178,8 @@ class Calls:
         # In whole seconds, like the document's `uploaded_at`.
         ended = parsedate_to_datetime(answer.headers["Date"])
         at = ended - timedelta(seconds=time.monotonic() - started + 1)
-        return from_fields(Upload, data, etag=answer.headers["ETag"].strip('"'), at=at)
+        etag = answer.headers["ETag"].strip('"')
+        return from_fields(Upload, data, etag=etag, at=at, ended_at=ended)
 
     def documents(self, catalog: str) -> Pages[Document]:
         """List the documents of a catalog, by its id."""
@@ -200,7 +201,8 @@ class Calls:
         """
         Wait until the catalog's documents, or the given ones, are indexed or failed; return them.
 
-        Raises TimeoutError after `timeout` seconds, and DocumentNotFound for a deleted document.
+        Raises TimeoutError after `timeout` seconds, DocumentNotFound for a deleted document, and
+        UploadReplaced if another upload took the place of the given one.
         """
         if isinstance(documents, (Upload, Document, str)):
             documents = [documents]
@@ -374,9 +376,13 @@ def _is_same(name: str, other: str) -> bool:
 
 
 def _is_settled(document: Document, expected: object) -> bool:
-    if isinstance(expected, Upload):
-        return expected.is_settled_in(document)
-    return document.is_settled
+    if not isinstance(expected, Upload):
+        return document.is_settled
+    if expected.is_replaced_by(document):
+        raise errors.UploadReplaced(
+            f"'{document.filename}' was uploaded again at {document.uploaded_at.isoformat()}"
+        )
+    return expected.is_settled_in(document)
 
 
 def _to_json(value: Value) -> Value:

@@ -14,6 +14,7 @@ StackroomError
 │   └── NoResults          the documents don't answer the question; `nearest` are close sources
 ├── NotSignedIn            the token is missing, expired, or not for this gateway
 │   └── SignInFailed       the browser did not return, or the issuer refused
+├── UploadReplaced         somebody uploaded another file in its place, before it was indexed
 ├── Unavailable            make the same call later
 │   └── Throttled          after `retry_after` seconds, if known
 ├── GatewayError           the gateway or the bucket responded, but not with a tool's answer
@@ -72,6 +73,9 @@ class NotSignedIn(StackroomError): ...
 
 
 class SignInFailed(NotSignedIn): ...
+
+
+class UploadReplaced(StackroomError): ...
 
 
 class Unavailable(StackroomError): ...

@@ -325,7 +325,7 @@ def test_wait_follows_the_replacing_upload_not_the_earlier_version() -> None:
     gateway = Gateway(
         uploading,
         uploading,
-        listed(a_document(etag="e0")),
+        listed(a_document(etag="e0", at="08:00:00")),
         listed(a_document("pending")),
         listed(a_document("failed", at="07:00:00")),
         listed(a_document("failed")),
@@ -336,6 +336,15 @@ def test_wait_follows_the_replacing_upload_not_the_earlier_version() -> None:
     [document] = client.wait("c", [sent])
 
     assert (document.indexing_status, len(gateway.requests)) == ("failed", 6)
+
+
+def test_wait_for_an_upload_ends_when_another_took_its_place() -> None:
+    gateway = Gateway(uploading, uploading, listed(a_document("pending", etag="e2", at="08:00:09")))
+    client = gateway.client()
+    sent = client.upload("c", b"b", name="a.txt", replace=True)
+
+    with pytest.raises(errors.UploadReplaced, match=r"again at 2026-11-26T08:00:09"):
+        client.wait("c", sent)
 
 
 def test_wait_skips_unchanged_document_and_raises_for_a_missing_one() -> None:

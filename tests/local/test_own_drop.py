@@ -29,7 +29,9 @@ class Room:
         size = path.stat().st_size
         for done in (size // 2, size):
             progress(done, size)
-        return Upload(catalog_id=catalog, document_id=name, filename=name, etag="e", at=NOW)
+        return Upload(
+            catalog_id=catalog, document_id=name, filename=name, etag="e", at=NOW, ended_at=NOW
+        )
 
     def wait(self, catalog: str, uploads: Iterable[Upload]) -> Sequence[Document]:
         return [
