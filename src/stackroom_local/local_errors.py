@@ -3,7 +3,7 @@ Errors that keep the local mode from serving; each message says what to do.
 
 LocalModeError
 ├── AlreadyUp          another process serves this state directory
-├── NotOurs            the state directory is in use for something else
+├── NotOurs            the state directory is in use for something else, or damaged
 ├── NotUp              a command needs the local mode, and none serves this state directory
 ├── StillStopping      it was asked to stop and has not ended yet
 ├── PortTaken          another program listens on a port that was chosen

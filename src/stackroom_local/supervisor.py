@@ -17,6 +17,7 @@ from bedrock_kb_simulator.embedding_models import DEFAULT_MODEL, ModelName
 from stackroom.clock import utc_now
 from stackroom_local import synthesis
 from stackroom_local.clients import Clients
+from stackroom_local.local_errors import NotOurs
 from stackroom_local.ministack.disk_reserve import DiskReserve
 from stackroom_local.processes import Child, spawn
 from stackroom_local.servers import Ports, Server, Servers
@@ -255,8 +256,17 @@ _OWN_URL = re.compile(rb"http://localhost:\d+/")
 
 
 def resume(kept: Path, port: int) -> None:
-    """Prepare ministack's STATE_DIR `kept` for serving on `port`. It is safe to repeat."""
+    """
+    Prepare ministack's STATE_DIR `kept` for serving on `port`. It is safe to repeat.
+
+    Raises NotOurs for a damaged file, with which ministack would start as if it had never been.
+    """
     for file in kept.glob("*.json"):
+        try:
+            json.loads(file.read_bytes())
+        except ValueError as error:
+            why = f"{kept.name}/{file.name} is damaged ({error})"
+            raise NotOurs(kept.parent, why) from error
         _move(file, port)
     _resume_queues(kept / "sqs.json")
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from stackroom_local.local_errors import NotOurs
 from stackroom_local.supervisor import resume
 
 
@@ -70,6 +71,15 @@ def test_queues_move_with_the_port(queues: Path) -> None:
     resume(queues.parent, 5000)
 
     assert json.loads(queues.read_text()) == a_queue(url="http://localhost:5000/0/uploads")
+
+
+def test_a_damaged_file_of_the_state_keeps_it_from_being_served(queues: Path) -> None:
+    queues.with_name("dynamodb.json").write_text('{"payload": {"tables"')
+
+    with pytest.raises(
+        NotOurs, match=r"/dynamodb.json is damaged \(.+\); name an empty or new one"
+    ):
+        resume(queues.parent, 4566)
 
 
 def test_a_first_start_has_nothing_to_resume(tmp_path: Path) -> None:
