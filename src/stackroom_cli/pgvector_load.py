@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -218,8 +219,15 @@ def load(folder: Path, target: LoadTarget, way: Way, *, output: Output) -> None:
     files = _files(folder)
     connecting = _address(target).connecting(session.client)
     tables = Tables(schema=target.schema)
-    if target.makes_tables:
-        _make(tables, connecting(), target, way)
+    with _connected(connecting) as connection:
+        if target.makes_tables:
+            create(
+                connection,
+                tables,
+                dimensions=way.dimensions,
+                language=target.language,
+                readers=target.readers,
+            )
     connections = Connections(connecting)
     try:
         documents = Documents(
@@ -270,20 +278,14 @@ def _begin(documents: Documents, target: LoadTarget) -> None:
         ) from None
 
 
-def _make(tables: Tables, connecting: dict[str, object], target: LoadTarget, way: Way) -> None:
+def _connected(connecting: Callable[[], dict[str, Any]]) -> psycopg.Connection:
+    """Return a connection of its own, for the pool's repeats what fails and logs it."""
     try:
-        # psycopg's own parameters, which are of many types
-        connection = psycopg.connect("", **connecting, autocommit=True)  # type: ignore[arg-type]
+        return psycopg.connect("", **connecting(), autocommit=True)
     except psycopg.Error as error:
         raise LocalModeError(f"can't connect to the database: {error}") from None
-    with connection:
-        create(
-            connection,
-            tables,
-            dimensions=way.dimensions,
-            language=target.language,
-            readers=target.readers,
-        )
+    except SearchRefused as error:
+        raise LocalModeError(f"{error}; name AWS's bundle with --ssl-root-cert") from None
 
 
 def _loaded(

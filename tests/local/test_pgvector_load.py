@@ -193,6 +193,11 @@ def test_load_command_reports_files_that_it_could_not_load(
         ([], (2, "name the owner: --user alice, or --shared")),
         (["--shared", "--to", "postgresql://a:secret@h/d"], (1, "--to must be postgresql://")),
         (["--shared", "--local", "--to", "postgresql://a@10.0.0.7/d"], (1, "not of this machine")),
+        (["--shared"], (1, "'/opt/rds/global-bundle.pem'; name AWS's bundle with --ssl-root-cert")),
+        (
+            ["--shared", "--local", "--to", "postgresql://a@127.0.0.1:1/d"],
+            (1, "stackroom: can't connect to the database: connection failed"),
+        ),
     ],
 )
 def test_invalid_command_line_is_refused_with_the_reason(
@@ -211,6 +216,7 @@ def test_invalid_command_line_is_refused_with_the_reason(
     assert said.returncode == code
     assert why in " ".join(said.stderr.replace("│", " ").split())
     assert "secret" not in said.stderr
+    assert "pool" not in said.stderr
 
 
 def test_documented_pgvector_lines_load_a_folder_for_its_owner_alone(
