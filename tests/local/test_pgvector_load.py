@@ -136,6 +136,18 @@ def test_a_folder_is_found_with_its_places_and_attributes(
     assert there(reading, "bob") == there(reading, None) == []
 
 
+def test_a_passage_with_a_vector_of_zeros_is_the_last_found(
+    make: Make, reading: Repository, tmp_path: Path
+) -> None:
+    for name, vector in (("a.txt", (0.0, 0.0, 0.0)), ("b.txt", EAST)):
+        (tmp_path / name).write_text(name, "utf-8")
+        loaded(make(CountedEmbeddings(vector=vector)), tmp_path / name)
+
+    found = reading.of("alice").search_similar("handbook", EAST, 100)
+
+    assert [(each.document_name, each.similarity) for each in found] == [("b.txt", 1), ("a.txt", 0)]
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The variables of a process that embeds with a model as simulated."""

@@ -18,7 +18,6 @@ from psycopg.rows import class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed
 
 from stackroom.clock import NO_DEADLINE, Deadline
-from stackroom.errors import KnowledgeBaseUnavailable
 from stackroom.model.filters import Filter
 from stackroom.search.cached_embeddings import Vector
 from stackroom.search.ranking import fused
@@ -324,9 +323,7 @@ class Repository:
 
 
 def _match(row: Row) -> Match:
-    """Return a row as a match. Raises KnowledgeBaseUnavailable for an invalid similarity."""
+    """Return a row as a match. A vector of zeros has no direction, so it is similar to nothing."""
     similarity = row.pop("similarity")
-    if not isinstance(similarity, float) or not math.isfinite(similarity):
-        # A vector of nothing but noughts has no direction.
-        raise KnowledgeBaseUnavailable(OPERATION, "a passage without a similarity")
-    return Match(**row, similarity=min(1.0, max(0.0, similarity)))
+    is_known = not math.isnan(similarity)
+    return Match(**row, similarity=min(1.0, max(0.0, similarity)) if is_known else 0.0)
