@@ -89,12 +89,17 @@ def overview(listings: Iterable[CatalogListing], *, speed: float) -> RenderableT
             counts[document.status] += 1
             rows.append(cells(listing, document, speed))
         if listing.unlisted:
-            others = Text(f"… and {listing.unlisted} more, most of them indexed", style="dim")
-            rows.append(("", "", catalog, "", others))
+            counts += listing.unlisted
+            more = f"… and {listing.unlisted.total():,} more: {_by_status(listing.unlisted)}"
+            rows.append(("", "", catalog, "", Text(more, style="dim")))
     if not rows:
         return Text("no documents yet")
-    total = ", ".join(f"{counts[each]} {each}" for each in DocumentStatus if counts[each])
-    return Group(Rows(HEADS, rows), *notes, *([Text(total, style="dim")] if total else ()))
+    total = [Text(_by_status(counts), style="dim")] if counts else []
+    return Group(Rows(HEADS, rows), *notes, *total)
+
+
+def _by_status(counts: Counter[DocumentStatus]) -> str:
+    return ", ".join(f"{counts[each]:,} {each}" for each in DocumentStatus if counts[each])
 
 
 def status_answer(
@@ -104,7 +109,7 @@ def status_answer(
     found = list(listings)
     return StatusAnswer(
         documents=[document_answer(each, one) for each in found for one in each.documents],
-        unlisted=sum(each.unlisted for each in found),
+        unlisted=sum(each.unlisted.total() for each in found),
         waiting=waiting,
         left_out=left_out,
         troubles=[

@@ -81,10 +81,7 @@ class Trouble(JsonAnswer):
 
 class StatusAnswer(JsonAnswer):
     documents: list[DocumentTold]
-    unlisted: Annotated[
-        int,
-        Field(description="number of unlisted documents of large catalogs, most of them indexed"),
-    ]
+    unlisted: Annotated[int, Field(description="number of unlisted documents of large catalogs")]
     waiting: Annotated[list[str], Field(description="keys of uploads that wait to be processed")]
     left_out: Annotated[
         list[str], Field(description="keys of junk, which systems and programs keep for themselves")

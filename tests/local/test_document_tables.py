@@ -7,12 +7,18 @@ import pytest
 from rich.console import Console, RenderableType
 
 from stackroom.model.records import Document, DocumentStatus, Receipt
-from stackroom.runs.estimates import DocumentEstimate, DocumentStage, QueuePosition
+from stackroom.runs.estimates import (
+    CatalogEstimate,
+    DocumentEstimate,
+    DocumentStage,
+    QueuePosition,
+)
 from stackroom_cli.deletion import receipts_text
 from stackroom_cli.document_tables import overview
 from stackroom_cli.json_output import DocumentTold
 from stackroom_cli.own_documents import table_of
-from stackroom_cli.sites.site_records import CatalogListing
+from stackroom_cli.sites.site_records import CatalogListing, listed
+from tests.support.records import a_catalog
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = Document(
@@ -69,6 +75,19 @@ def test_an_indexed_document_is_shown_with_its_gaps() -> None:
     assert f"with gaps: {gap}" in shown
     assert f"with gaps: {gap}" in shown_to_its_owner
     assert own.gaps == (gap,)
+
+
+def test_documents_that_are_not_listed_are_counted_by_status() -> None:
+    one = DocumentEstimate(document=WAITING, stage=DocumentStage.WAITING, so_far_seconds=0)
+    catalog = a_catalog(document_count=1_204, waiting_count=104, failed_count=70, over_count=30)
+    seen = CatalogEstimate(
+        catalog=catalog, queue_position=None, eta_seconds=None, documents=(one,), is_whole=False
+    )
+
+    _, _, others, total = printed(overview([listed(seen)], speed=1)).splitlines()
+
+    assert others.split("\t")[4] == "… and 1,203 more: 133 pending, 1,000 indexed, 70 failed"
+    assert total == "134 pending, 1,000 indexed, 70 failed"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """All users' catalogs, documents and receipts, read from the tables for people to look at."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from stackroom.aws.dynamodb.receipt_records import RECEIPTS, to_receipt
 from stackroom.clock import utc_now
 from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import unplaced_partition
-from stackroom.model.records import Catalog, Document, Receipt
+from stackroom.model.records import Catalog, Document, DocumentStatus, Receipt
 from stackroom.runs.estimates import CatalogEstimate, DocumentEstimate, QueuePosition
 from stackroom_cli.sites.site import Site
 from stackroom_cli.sites.site_services import SiteServices, SiteUseCases
@@ -30,7 +31,8 @@ class CatalogListing:
     A catalog with its documents, or a user's objects that belong to no catalog.
 
     `estimates` has the unsettled documents' estimates by document id. `trouble` says why the
-    documents can't be listed. Of a large catalog, only unsettled and failed documents are listed.
+    documents can't be listed. Of a large catalog, only some unsettled and failed documents are
+    listed; `unlisted` counts the others, those that are being indexed as pending.
     """
 
     user_id: str
@@ -39,7 +41,7 @@ class CatalogListing:
     estimates: Mapping[str, DocumentEstimate] = field(default_factory=dict)
     queue_position: QueuePosition | None = None
     trouble: str | None = None
-    unlisted: int = 0  # of those that it counts
+    unlisted: Counter[DocumentStatus] = field(default_factory=Counter)
 
 
 def listed(seen: CatalogEstimate) -> CatalogListing:
@@ -53,13 +55,24 @@ def listed(seen: CatalogEstimate) -> CatalogListing:
             if each.so_far_seconds is not None
         },
         queue_position=seen.queue_position,
-        unlisted=0 if seen.is_whole else _unlisted(seen),
+        unlisted=Counter() if seen.is_whole else _unlisted(seen),
     )
 
 
-def _unlisted(seen: CatalogEstimate) -> int:
-    listed = sum(each.document.is_counted for each in seen.documents)
-    return max(0, seen.catalog.document_count - listed)
+def _unlisted(seen: CatalogEstimate) -> Counter[DocumentStatus]:
+    """Return the catalog's own counts, without the listed documents."""
+    catalog, listed = seen.catalog, Counter(each.document.status for each in seen.documents)
+    waiting = catalog.waiting_count + catalog.over_count
+    settled = catalog.document_count - waiting - catalog.failed_count
+    return +Counter(
+        {
+            DocumentStatus.PENDING: waiting
+            - listed[DocumentStatus.PENDING]
+            - listed[DocumentStatus.INDEXING],
+            DocumentStatus.FAILED: catalog.failed_count - listed[DocumentStatus.FAILED],
+            DocumentStatus.INDEXED: settled - listed[DocumentStatus.INDEXED],
+        }
+    )
 
 
 @dataclass(frozen=True)
