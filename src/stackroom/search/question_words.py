@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Self, TypeVar
 
-import snowballstemmer
+import Stemmer
 
 _WORD = re.compile(r"[^\W_]+")
 # Han, kana and Hangul, in runs.
@@ -217,7 +217,7 @@ def stem(word: str, language: str) -> str:
     if language == "en":  # its stemmer knows no accents
         word = unaccented(word)
     # A stemmer isn't safe to share between threads, and costs little.
-    return unaccented(snowballstemmer.stemmer(_STEMMERS[language]).stemWord(word))
+    return unaccented(Stemmer.Stemmer(_STEMMERS[language]).stemWord(word))
 
 
 def unaccented(text: str) -> str:
