@@ -58,11 +58,6 @@ class Guardrail:
         text(app, "guardrail_version", _VERSION, f"a number or DRAFT, {together}id")
         return cls(id=chosen, version=version)
 
-    def arn(self, scope: Construct) -> str:
-        return cdk.Stack.of(scope).format_arn(
-            service="bedrock", resource="guardrail", resource_name=self.id
-        )
-
     @property
     def environment(self) -> dict[str, str]:
         return {"GUARDRAIL_ID": self.id, "GUARDRAIL_VERSION": self.version}

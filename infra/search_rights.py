@@ -10,6 +10,7 @@ from infra.deployment import Deployment
 from infra.function import HandlerFunction
 from infra.knowledge_base import KnowledgeBaseStack
 from stackroom_constructs.agent_network import AgentNetwork
+from stackroom_constructs.search_options import guardrail_right
 
 
 def grant_search(
@@ -110,7 +111,8 @@ def grant_guardrail(handler: HandlerFunction, *, deployment: Deployment) -> None
         return
     for name, value in guardrail.environment.items():
         handler.set_variable(name, value)
-    handler.allow("bedrock:ApplyGuardrail", on=guardrail.arn(handler))
+    right = guardrail_right(handler, guardrail.id)
+    handler.allow(*right.actions, on=right.resources, because=right.because)
 
 
 def grant_vector_cache(handler: HandlerFunction, *, deployment: Deployment) -> None:

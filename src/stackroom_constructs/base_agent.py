@@ -114,6 +114,7 @@ def _log_encryption(scope: Construct, log_group_name: str) -> iam.PolicyStatemen
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
 _WITHOUT_RESOURCE = {"bedrock:RetrieveAndGenerate", "bedrock:Rerank"}
 _ANY_REGION = ":bedrock:*::foundation-model/"
+_GUARDRAIL_PROFILES = ":guardrail-profile/*"
 
 
 def accept_statements(construct: IConstruct, statements: Sequence[iam.PolicyStatement]) -> None:
@@ -128,6 +129,9 @@ def accept_statements(construct: IConstruct, statements: Sequence[iam.PolicyStat
         for arn in statement.resources:
             if by_profile and _ANY_REGION in arn and arn.count("*") == 1:
                 because = "One model, in the regions of its inference profile, and only by that."
+                accept_wildcard(construct, arn, because=because)
+            elif arn.endswith(_GUARDRAIL_PROFILES):
+                because = "Without the guardrail itself, a profile of guardrails applies nothing."
                 accept_wildcard(construct, arn, because=because)
 
 

@@ -190,12 +190,31 @@ class GuardrailSettings:
 
     def rights(self, scope: IConstruct) -> tuple[Right, ...]:
         """Return the right to apply exactly this guardrail."""
-        if self.id is None:
-            return ()
-        arn = cdk.Stack.of(scope).format_arn(
-            service="bedrock", resource="guardrail", resource_name=self.id
-        )
-        return (Right(actions=("bedrock:ApplyGuardrail",), resources=(arn,)),)
+        return () if self.id is None else (guardrail_right(scope, self.id),)
+
+
+def guardrail_right(scope: IConstruct, guardrail_id: str) -> Right:
+    """
+    Return the right to apply a guardrail, also through a guardrail profile.
+
+    The profile sends a request to another region, where its caller needs the right to the profile.
+    A guardrail of the tier STANDARD must have one.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/guardrail-profiles-permissions.html
+    https://docs.aws.amazon.com/bedrock/latest/userguide/guardrails-tiers.html
+    """
+    stack = cdk.Stack.of(scope)
+    guardrail = stack.format_arn(
+        service="bedrock", resource="guardrail", resource_name=guardrail_id
+    )
+    profiles = stack.format_arn(
+        service="bedrock", region="*", resource="guardrail-profile", resource_name="*"
+    )
+    return Right(
+        actions=("bedrock:ApplyGuardrail",),
+        resources=(guardrail, profiles),
+        because="The profile is the guardrail's, in regions that AWS may add to; without the"
+        " guardrail it applies nothing.",
+    )
 
 
 def _check_pattern(owner: Construct, argument: str, value: Any, pattern: re.Pattern[str]) -> None:

@@ -109,7 +109,14 @@ def test_guardrail_and_models_are_granted_by_exact_resource() -> None:
         return statements(stack, existing(stack, **arguments))[1:]
 
     assert added(guardrail_id="gr123", generation=False) == [
-        {"Action": "bedrock:ApplyGuardrail", "Resource": f"{ARN}guardrail/gr123"}
+        {
+            "Action": "bedrock:ApplyGuardrail",
+            "Resource": [
+                f"{ARN}guardrail/gr123",
+                # Where a guardrail of the tier STANDARD sends a question.
+                "arn:{partition}:bedrock:*:{account}:guardrail-profile/*",
+            ],
+        }
     ]
     assert added(**ranked)[1:] == [
         {"Action": "bedrock:Rerank", "Resource": "*"},

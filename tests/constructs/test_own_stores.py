@@ -50,7 +50,10 @@ def test_own_store_grants_exactly_its_store_models_and_guardrail(
         "Action": "bedrock:InvokeModel",
         "Resource": f"{_MODELS}amazon.titan-embed-text-v2:0",
     }
-    guardrail = "arn:{partition}:bedrock:{region}:{account}:guardrail/gr123"
+    guardrail = [
+        "arn:{partition}:bedrock:{region}:{account}:guardrail/gr123",
+        "arn:{partition}:bedrock:*:{account}:guardrail-profile/*",
+    ]
     assert statements(stack, least) == [RIGHTS[made], embeds]
     assert statements(cdk.Stack.of(most), most) == [
         RIGHTS[made],

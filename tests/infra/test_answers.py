@@ -76,12 +76,15 @@ def test_answering_function_may_invoke_one_model_through_its_profile_only(
 def test_guardrail_is_granted_to_answering_and_searching_functions(
     assembly: Assembly, customised: Assembly
 ) -> None:
-    right = ("bedrock:ApplyGuardrail", "guardrail/gr123")
+    rights = {
+        ("bedrock:ApplyGuardrail", "guardrail/gr123"),
+        ("bedrock:ApplyGuardrail", "guardrail-profile/*"),
+    }
 
     for function in ("retrieve", "catalog-tools", "console", "agent-runner"):
         variables = customised.variables(function)
         assert (variables["GUARDRAIL_ID"], variables["GUARDRAIL_VERSION"]) == ("gr123", "DRAFT")
-        assert right in customised.granted(function)
+        assert rights <= customised.granted(function)
         assert not {"GUARDRAIL_ID", "GUARDRAIL_VERSION"} & assembly.variables(function).keys()
 
 

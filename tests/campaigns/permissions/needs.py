@@ -221,10 +221,15 @@ def _model(arn: str, action: str = "bedrock:InvokeModel") -> Iterator[_Asked]:
 
 
 def _guardrail(given: Parameters, names: Names) -> Iterator[_Asked]:
-    """Yield the guardrail that any call of Bedrock names."""
+    """
+    Yield the guardrail that any call of Bedrock names, and the profile of one of the tier STANDARD,
+    for which one region stands for all.
+    https://docs.aws.amazon.com/bedrock/latest/userguide/guardrail-profiles-permissions.html
+    """
     configured = given.get("guardrailConfiguration") or given.get("guardrailConfig") or given
     if name := configured.get("guardrailId") or configured.get("guardrailIdentifier"):
-        yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", f"guardrail/{names(name)}"))
+        for applied in (f"guardrail/{names(name)}", "guardrail-profile/us.guardrail.v1:0"):
+            yield _Asked("bedrock:ApplyGuardrail", _regional("bedrock", applied))
 
 
 def _search(given: Parameters, names: Names) -> Iterator[_Asked]:
