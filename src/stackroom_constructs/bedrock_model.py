@@ -14,7 +14,7 @@ from stackroom_constructs.argument_checks import InvalidArgument, Owner, check_r
 # The id of a system-defined inference profile starts with the geography of its regions.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
 GLOBAL = "global"
-PROFILES = (GLOBAL, "us", "eu", "apac", "jp", "au", "us-gov")
+PROFILES = (GLOBAL, "us", "ca", "eu", "apac", "jp", "au", "us-gov")
 _MODEL = re.compile(
     rf"((?P<profile>{'|'.join(PROFILES)})\.)?(?P<model>[a-z0-9-]+\.[a-z0-9.-]+(:[0-9a-z]+)*)"
 )

@@ -82,15 +82,16 @@ def test_log_is_encrypted_with_its_own_key_and_follows_removal_policy(
         assert policies == {"AWS::KMS::Key": policy, "AWS::Logs::LogGroup": policy}
 
 
+@pytest.mark.parametrize("geography", ["eu", "ca"])
 def test_model_behind_a_profile_is_invoked_only_through_it(
-    stack: cdk.Stack, tmp_path: Path
+    geography: str, stack: cdk.Stack, tmp_path: Path
 ) -> None:
-    an_agent(stack, tmp_path, bedrock_model=BedrockModel.of(f"eu.{MODEL}"))
+    an_agent(stack, tmp_path, bedrock_model=BedrockModel.of(f"{geography}.{MODEL}"))
 
     model_rights = {each for each in granted(stack) if each[0].startswith("bedrock:")}
 
-    profile = f"arn:aws:bedrock:us-east-1:123456789012:inference-profile/eu.{MODEL}"
-    assert variables(stack)["MODEL_ID"] == f"eu.{MODEL}"
+    profile = f"arn:aws:bedrock:us-east-1:123456789012:inference-profile/{geography}.{MODEL}"
+    assert variables(stack)["MODEL_ID"] == f"{geography}.{MODEL}"
     assert model_rights == {
         ("bedrock:InvokeModel", profile),
         ("bedrock:GetInferenceProfile", profile),

