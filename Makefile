@@ -248,7 +248,7 @@ asl: setup # write statemachines/*.asl.json anew from its source, statemachines/
 
 # `make up` serves these, so that it needs neither the CDK nor Node.
 .PHONY: templates
-templates: setup # write templates/ from infra/, statemachines/ and cdk.json
+templates: setup # write templates/ from infra/, its constructs, statemachines/ and cdk.json
 	@$(BIN)/python -m stackroom_local.synthesis
 
 .PHONY: tools

@@ -28,6 +28,7 @@ from stackroom_local import project_files
 from stackroom_local.local_errors import CdkMissing, NodeMissing, SynthesisFailed
 
 _SOURCES = ("infra", "statemachines", "cdk.json")
+_CONSTRUCTS = Path(__file__).resolve().parents[1] / "stackroom_constructs"  # what infra builds with
 # Assemblies of other contents, so that switching branches to and fro stays quick. Those that were
 # used a moment ago may still be read by other processes.
 _KEPT = 8
@@ -149,8 +150,8 @@ def fingerprint(context: Mapping[str, str]) -> str:
     digest = hashlib.sha256(json.dumps(dict(context), sort_keys=True).encode())
     for path in _named_in(context):
         digest.update(path.read_bytes())
-    for path in _sources():
-        digest.update(f"{path.relative_to(project_files.ROOT)}\0".encode())
+    for root, path in _sources():
+        digest.update(f"{path.relative_to(root)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -162,15 +163,16 @@ def _named_in(context: Mapping[str, str]) -> Iterator[Path]:
             yield path
 
 
-def _sources() -> Iterator[Path]:
-    for name in _SOURCES:
-        root = project_files.part(name)
-        if root.is_file():
-            yield root
+def _sources() -> Iterator[tuple[Path, Path]]:
+    """Yield each file with the folder that it is named in, wherever this is installed."""
+    named = [(project_files.ROOT, project_files.part(name)) for name in _SOURCES]
+    for root, source in [*named, (_CONSTRUCTS.parent, _CONSTRUCTS)]:
+        if source.is_file():
+            yield root, source
             continue
-        for path in sorted(root.rglob("*")):
+        for path in sorted(source.rglob("*")):
             if path.is_file() and path.suffix in {".py", ".json"} and "cdk.out" not in path.parts:
-                yield path
+                yield root, path
 
 
 def _forget_old(cache: Path) -> None:

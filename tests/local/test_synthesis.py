@@ -55,6 +55,21 @@ def test_changed_sources_are_synthesised_again(checkout: Path) -> None:
     assert synthesis.assembly() != first
 
 
+def test_changed_constructs_are_synthesised_again(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constructs = checkout / "src" / "stackroom_constructs"
+    constructs.mkdir(parents=True)
+    (constructs / "bedrock_model.py").write_text("PROFILES = ()")
+    monkeypatch.setattr(synthesis, "_CONSTRUCTS", constructs)
+    first = synthesis.assembly()
+
+    (constructs / "bedrock_model.py").write_text('PROFILES = ("ca",)')
+
+    assert not synthesis.is_cached()
+    assert synthesis.assembly() != first
+
+
 def test_a_changed_file_that_the_context_names_is_read_again(checkout: Path) -> None:
     named = {"shared_knowledge_bases_file": "shared.json"}
     (checkout / "shared.json").write_text("[]")
