@@ -397,6 +397,14 @@ def test_recount_is_refused_if_the_counters_have_changed(counted_stores: Counted
     assert counted_stores.catalog.status is CatalogStatus.INDEXING
 
 
+def test_catalog_is_recounted_before_any_document_is_saved(counted_stores: CountedStores) -> None:
+    right = Counts(documents=3, size=30)
+
+    counted_stores.catalogs.recount(counted_stores.catalog, right)
+
+    assert counted_stores.counts == right.each[:5]
+
+
 def test_only_documents_not_being_deleted_in_open_catalogs_are_staying(
     counted_stores: CountedStores,
 ) -> None:

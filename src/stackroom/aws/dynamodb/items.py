@@ -45,6 +45,11 @@ def instant(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
+def recorded(at: datetime) -> str:
+    """Format a time as records are saved with it, so that conditions can compare it with theirs."""
+    return at.isoformat().replace("+00:00", "Z")
+
+
 def readable(
     found: Iterable[Mapping[str, Any]], make: Callable[[Mapping[str, Any]], _Made]
 ) -> Iterator[_Made]:
