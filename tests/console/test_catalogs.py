@@ -147,6 +147,20 @@ def test_documents_are_listed_with_how_far_each_is(alice: Browser, pipeline: Pip
     assert chips == [("All", "4"), ("Failed", "1"), ("In progress", "2"), ("Searchable", "1")]
 
 
+def test_catalog_page_asks_soon_for_a_file_that_is_being_uploaded(
+    alice: Browser, pipeline: Pipeline
+) -> None:
+    catalog = new_catalog(alice)
+    indexed(pipeline, "alice", catalog, "done.txt", "thirty days")
+    at_rest = alice.get(f"/catalogs/{catalog}").text
+
+    alice.call("POST", f"/catalogs/{catalog}/uploads", {"filename": "announced.txt", "size": 1})
+    uploading = alice.get(f"/catalogs/{catalog}").text
+
+    waits = [float(*re.findall(r"load delay:([0-9.]+)s", each)) for each in (at_rest, uploading)]
+    assert waits == [10, 2]
+
+
 def test_files_of_folders_are_listed_as_a_tree(alice: Browser, pipeline: Pipeline) -> None:
     catalog = new_catalog(alice)
     for name in ("Port/2026/Q1/deep.txt", "Port/2026/b.txt", "Port/z.txt", "a.txt", "Port2/c.txt"):

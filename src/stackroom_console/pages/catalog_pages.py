@@ -220,9 +220,10 @@ def _queue(progress: CatalogProgress) -> str:
 
 def _watch(request: Request, shown: ShownCatalog) -> Watch:
     path = f"/catalogs/{shown.catalog.catalog_id}/part"
-    is_going = any(each.state == "deleting" for each in shown.rows)
+    # The catalog's own status leaves these out.
+    is_moving = any(each.state in ("uploading", "deleting") for each in shown.rows)
     is_settled = shown.overall in (CatalogStatus.READY, CatalogStatus.FAILED)
-    return watch(request, path, (shown, shown.found), is_under_way=is_going or not is_settled)
+    return watch(request, path, (shown, shown.found), is_under_way=is_moving or not is_settled)
 
 
 # Several documents, chosen on the page: tried again at once, deleted when that is confirmed.
