@@ -61,6 +61,8 @@ CODES = "\n".join(f"Error of kind {chr(64 + n)} {n}" for n in range(1, 15))
 ZEROS = "\n".join(f"{name} none 0" for name in "abcdefghij")
 YEARS = "\n".join(f"Founded the office of {name} {1990 + n}" for n, name in enumerate("abcdefghij"))
 MATRIX = "\n".join(f"row {n} {n * 2} {n * 3}" for n in range(1, 15))
+RELEASES = "\n".join(f"{month} {day}th, 2024" for month in ("May", "June") for day in range(4, 9))
+AMOUNTS = "\n".join(f"{city}; 2019: $7,144; 2018: $6,6{len(city)}9" for city in CITIES)
 FILES = "\n".join(f"+--file{name}.c,v" for name in "abcdefghijklm")
 
 
@@ -75,8 +77,11 @@ def test_table_of_contents_and_index_are_distinguished_from_text(text: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["", PROSE, PRICES, CODES, ZEROS, YEARS, MATRIX, FILES],
-    ids=["nothing", "prose", "prices", "codes", "zeros", "years", "matrix", "files"],
+    ["", PROSE, PRICES, CODES, ZEROS, YEARS, MATRIX, FILES, RELEASES, AMOUNTS],
+    ids=[
+        *("nothing", "prose", "prices", "codes", "zeros", "years", "matrix", "files"),
+        *("dates of releases", "amounts"),
+    ],
 )
 def test_text_with_numbers_in_it_is_no_table_of_contents(text: str) -> None:
     assert not looks_like_navigation(text)

@@ -15,9 +15,9 @@ _NUMBERS = rf"{_NUMBER}(?:\s*[-–]\s*{_NUMBER})?"
 # "Travel . . . . . 12", "Travel......12, 14"; in the midst of a line that is one of two columns.
 _LEADER = re.compile(rf"(?:[.·…]\s?){{5,}}\s*(?:{_NUMBERS}(?:\s*,\s*{_NUMBERS})*)?(?:\s|$)")
 _LINK = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\[[^\[\]]+\]\(#[^()]*\)\s*$")
-# The ends of "Travel 12", "2.1 Travel\t12", and of "travel, 12, 14-16".
+# The ends of "Travel 12", "2.1 Travel\t12", and of "travel, 12, 14-16"; not of "profit 6,609".
 _NUMBERED = re.compile(r"(?<!\d)\s(\d{1,4})\s*$")
-_INDEXED = re.compile(r",\s*\d{1,4}(?:\s*[-–,]\s*\d{1,4})*,?\s*$")
+_INDEXED = re.compile(r"(?<!\d),\s*(?:\d{1,4}\s*[-–,]\s*)*(\d{1,4}),?\s*$")
 _BARE = re.compile(rf"[\W_]*(?:{_NUMBER}|\w)?(?:\s*,\s*{_NUMBERS})*[\W_]*$")
 _LETTERS = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -100,7 +100,7 @@ def _is_rising(lines: Sequence[str]) -> bool:
     numbers = [int(each[1]) for each in found if each]
     if len(numbers) < max(_LEAST_RISING, 0.7 * _count(lines)):
         return False
-    if sum(number in _YEARS for number in numbers) > 0.5 * len(numbers):
+    if _are_years(numbers):
         return False
     steps = [after - before for before, after in pairwise(numbers)]
     # Error codes and prices may rise by more. What counts its lines is no table of contents, nor is
@@ -115,13 +115,19 @@ def _is_indexed(line: str) -> bool:
 
 def _is_alphabetical(lines: Sequence[str]) -> bool:
     """Return True if enough of the lines are entries in the order of the alphabet."""
-    entries = [line.strip().casefold() for line in lines if _is_indexed(line)]
-    if len(entries) < max(_LEAST_INDEXED, 0.4 * _count(lines)):
+    found = [each for line in lines if (each := _number_after_words(line, _INDEXED))]
+    if len(found) < max(_LEAST_INDEXED, 0.4 * _count(lines)):
         return False
-    initials = [_LETTERS.search(entry) for entry in entries]
+    if _are_years([int(each[1]) for each in found]):  # of dates, as in release notes
+        return False
+    initials = [_LETTERS.search(each.string.casefold()) for each in found]
     letters = [each[0] for each in initials if each]
     in_order = sum(before <= after for before, after in pairwise(letters))
     return in_order >= 0.8 * (len(letters) - 1)
+
+
+def _are_years(numbers: Sequence[int]) -> bool:
+    return sum(number in _YEARS for number in numbers) > 0.5 * len(numbers)
 
 
 def _count(lines: Sequence[str]) -> int:
