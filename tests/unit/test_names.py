@@ -30,7 +30,8 @@ FILES = (
     ],
 )
 def test_names_match_as_people_write_them(question: str, file: str) -> None:
-    matches = QuestionNames(question).matches({each: [each] for each in FILES})
+    names = {each: [each] for each in FILES}
+    matches = QuestionNames(question).matches(names, given=names)
 
     assert max(matches, key=lambda each: matches[each]) == file
     assert NameIndex(zip(FILES, FILES, strict=True)).named_in(question) == [file]
@@ -38,13 +39,16 @@ def test_names_match_as_people_write_them(question: str, file: str) -> None:
 
 def test_question_that_names_nothing_matches_nothing() -> None:
     question = QuestionNames("How is cash managed?")
+    names = {each: [each] for each in FILES}
 
-    assert question.matches({each: [each] for each in FILES}) == {}
-    assert question.matches({}) == {}
+    assert question.matches(names, given=names) == {}
+    assert question.matches({}, given={}) == {}
 
 
 def test_word_common_to_all_names_selects_none() -> None:
-    assert QuestionNames("the 10K").matches({"a": ["A_10K.pdf"], "b": ["B_10K.pdf"]}) == {}
+    names = {"a": ["A_10K.pdf"], "b": ["B_10K.pdf"]}
+
+    assert QuestionNames("the 10K").matches(names, given=names) == {}
 
 
 def test_question_that_names_many_documents_names_none() -> None:

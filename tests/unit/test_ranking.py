@@ -140,6 +140,16 @@ def test_passages_of_the_document_that_a_question_names_come_first() -> None:
     assert first == ["s3://d/1", "s3://d/2", "s3://d/3", "s3://d/1"]
 
 
+def test_word_in_the_opening_of_one_of_few_documents_names_none() -> None:
+    answer = passage("Sparse vectorizers produce a matrix.", 0.9, uri="s3://d/1")
+    other = passage("Ask in the channel.", 0.8, uri="s3://d/2", title_words="format of questions")
+    found = reply(answer, other, passage("hall", 0.1, uri="s3://d/1"))
+
+    first = ranked("What format do sparse vectorizers produce?", [found]).passages[0]
+
+    assert first.uri == "s3://d/1"
+
+
 def test_relevance_from_a_reranking_model_sets_score_and_order() -> None:
     first = reply(passage("a", 0.9, relevance=0.2), passage("b", 0.8, relevance=0.1))
     second = reply(passage("pump greased", 0.1, relevance=0.7))

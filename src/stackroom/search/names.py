@@ -31,6 +31,9 @@ _YEAR = re.compile(r"(?:fy|cy)([0-9]{2}|[0-9]{4})")
 _QUARTER = re.compile(r"([0-9]{4})(q[1-4])|(q[1-4])([0-9]{4})")
 _DIGIT = re.compile(r"[0-9]")
 _EXTENSION = re.compile(r"\.[a-z0-9]{2,5}$", re.IGNORECASE)
+# What words of a document's opening weigh together that name it: a word that one of three documents
+# has weighs 1, and may be any word of a question.
+_TELLING = 2.5
 
 
 class QuestionNames:
@@ -43,19 +46,25 @@ class QuestionNames:
         self._numbers = frozenset(filter(_has_digit, self._stems))
         self._names = words.named.stems - self._numbers
 
-    def matches(self, names: Mapping[Key, Iterable[str]]) -> dict[Key, float]:
+    def matches(
+        self, names: Mapping[Key, Iterable[str]], *, given: Mapping[Key, Iterable[str]]
+    ) -> dict[Key, float]:
         """
         Return, by document, the share from 0 to 1 of what the question names that its names have.
 
-        The result is empty if the question names no document, or nothing that distinguishes them.
+        `given` are those of the names that its owner gave. If a question has none of those, a few
+        words of a document's opening do not name it. The result is empty if the question names no
+        document, or nothing that distinguishes them.
         """
         matching = self.in_names(names)
         weights = {
             each: rarity(count, len(names)) for each, count in _distinguishing(matching).items()
         }
-        whole = sum(weights.values())
-        if not whole:
+        if not weights:
             return {}
+        whole = sum(weights.values())
+        if weights.keys().isdisjoint(_distinguishing(self.in_names(given))):
+            whole = max(_TELLING, whole)
         return {
             key: sum(weights.get(each, 0.0) for each in stems) / whole
             for key, stems in matching.items()

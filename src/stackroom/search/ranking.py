@@ -174,7 +174,10 @@ def _ranked(question: str, passages: Sequence[Passage], matches: Matches) -> Seq
     """
     similarities = [passage.similarity or 0.0 for passage in passages]
     lowest, highest = min(similarities), max(similarities)
-    names = QuestionNames(question).matches({_document(each): _names(each) for each in passages})
+    names = QuestionNames(question).matches(
+        {_document(each): _names(each) for each in passages},
+        given={_document(each): _given_names(each) for each in passages},
+    )
     values = [
         (similarity - lowest) / ((highest - lowest) or 1.0)
         + _WORDS * share
