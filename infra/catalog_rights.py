@@ -32,6 +32,8 @@ def grant_catalogs(
     """
     rights.settle(handler)
     rights.list_documents(handler)
+    rights.list_open(handler)
+    rights.list_failed(handler)
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_user_arn)
     # For questions that name a document.
     handler.allow("dynamodb:Query", on=rights.data.catalog_table.by_name_arn)

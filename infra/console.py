@@ -109,8 +109,6 @@ class ConsoleStack(cdk.Stack):
             knowledge_base=self._knowledge_base,
             asks_by=(ASKS, STREAMS),
         )
-        self._rights.list_open(handler)
-        self._rights.list_failed(handler)
         grant_operations(handler, rights=self._rights)
         handler.allow("secretsmanager:GetSecretValue", on=key.secret_arn)
         return handler

@@ -7,9 +7,12 @@ import httpx2
 import pytest
 
 from stackroom.model.keys import catalog_id_of
+from stackroom.runs.estimates import PAGE
+from stackroom_cli.sites.site_services import SiteServices
 from stackroom_local.state import Instance
 from tests.e2e.people import Agent, Person, eventually
 from tests.local.running import stackroom
+from tests.support.large_catalogs import filled
 
 CATALOG = catalog_id_of("alice", "research")
 
@@ -95,3 +98,18 @@ def test_a_drop_by_name_goes_where_the_catalog_of_a_tool_lies(
         ),
         "the file is in the catalog",
     )
+
+
+def test_status_of_a_large_catalog_is_told_by_its_counts_and_unsettled_files(
+    instance: Instance,
+) -> None:
+    """Another way to read than that of a small one, with other rights."""
+    crowd = filled(
+        SiteServices(instance).use_cases, "otto", "crowd", PAGE + 1, failed={0}, waiting={1}
+    )
+
+    progress = Agent(instance, "otto")("get_indexing_status", catalog_id=crowd)["metadata"]
+
+    documents = {"indexed": PAGE - 1, "indexing": 0, "pending": 1, "failed": 1}
+    assert progress["documents"] == documents
+    assert len(progress["failures"]) == 1

@@ -17,6 +17,7 @@ def filled(
     size: int,
     *,
     failed: Container[int] = (),
+    waiting: Container[int] = (),
     with_gaps: Container[int] = (),
 ) -> str:
     """
@@ -25,17 +26,24 @@ def filled(
     """
     catalog, now = use_cases.creation.create(user, name), datetime.now(UTC)
     use_cases.documents.save_all(
-        _document(catalog, each, now, is_failed=each in failed, has_gaps=each in with_gaps)
+        _moved(_document(catalog, each, now, has_gaps=each in with_gaps), each, failed, waiting)
         for each in range(size)
     )
     return catalog.catalog_id
 
 
-def _document(
-    catalog: Catalog, number: int, now: datetime, *, is_failed: bool, has_gaps: bool
+def _moved(
+    document: Document, number: int, failed: Container[int], waiting: Container[int]
 ) -> Document:
+    at = document.updated_at
+    if number in failed:
+        return document.moved(DocumentStatus.FAILED, at=at, reason="it has no text")
+    return document.moved(DocumentStatus.PENDING, at=at) if number in waiting else document
+
+
+def _document(catalog: Catalog, number: int, now: datetime, *, has_gaps: bool) -> Document:
     name = f"report {number:05}.pdf"
-    document = Document(
+    return Document(
         catalog_id=catalog.catalog_id,
         document_id=document_id_of(catalog.catalog_id, name),
         filename=name,
@@ -50,6 +58,3 @@ def _document(
         indexed_at=now,
         gaps=(GAP,) if has_gaps else (),
     )
-    if not is_failed:
-        return document
-    return document.moved(DocumentStatus.FAILED, at=now, reason="it has no text")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from html import unescape
 from typing import Any
 
@@ -465,9 +466,13 @@ def _send(pages: Pages, path: str) -> str:
 
 def _look_through_many(pages: Pages, person: Person) -> None:
     """A catalog that is listed by the names in it; no file lies behind its records."""
-    crowd = filled(SiteServices(person.instance).use_cases, person.name, "crowd", WHOLE)
+    use_cases = SiteServices(person.instance).use_cases
+    crowd = filled(use_cases, person.name, "crowd", WHOLE, failed={0}, waiting={1})
     path = f"/catalogs/{crowd}"
     assert "report 00000.pdf" in pages.get(f"{path}?sort=name")
+    status = "catalogs___get_indexing_status"
+    call = partial(call_tool, person.instance.mcp_url, person.token(), status)
+    assert call({"catalog_id": crowd})["status"] == "success"
     while "still to be asked for" in pages.post(f"{path}/delete"):
         pass
 
