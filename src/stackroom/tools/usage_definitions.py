@@ -11,7 +11,7 @@ from stackroom.access.identity import Caller
 from stackroom.model.prices import AS_OF
 from stackroom.model.usage import NO_CATALOG
 from stackroom.tools.definition import CatalogArguments, CatalogTool, Display, Rendered, Services
-from stackroom.tools.texts import quotable, size
+from stackroom.tools.texts import counted, quotable, size
 
 if TYPE_CHECKING:
     from stackroom.catalogs.metering import CatalogMonth, UserMonth
@@ -36,12 +36,13 @@ def _rendered(month: UserMonth) -> Rendered:
     lines = [
         f"Used in {month.month}, in UTC, by the price list of {AS_OF}:",
         *(f"- {line}" for line in caps_lines(month)),
-        f"- ingested in the month: {used.documents:,} documents, {size(used.bytes)}, about"
-        f" {used.passages:,} passages",
+        f"- ingested in the month: {counted(used.documents, 'document')}, {size(used.bytes)},"
+        f" about {counted(used.passages, 'passage')}",
         f"- questions in the month: {used.questions:,}",
     ]
     if month.waiting:
-        lines.append(f"- {month.waiting:,} documents wait over a cap: get_indexing_status says why")
+        waiting = counted(month.waiting, "document")
+        lines.append(f"- over a cap: {waiting}; get_indexing_status says why")
     lines += [f"- in {_name(each)}: ${each.dollars:,.4f}" for each in month.catalogs]
     return Rendered("\n".join(lines), usage_json(month))
 
