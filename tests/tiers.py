@@ -18,6 +18,7 @@ TIERS: dict[str, Tier] = {
     # takes seconds is left to "test" (conftest.py).
     "client": "quick",
     "contract/test_golden_files.py": "quick",
+    "contract/test_imports.py": "quick",
     "contract/test_pages.py": "quick",
     "contract/test_promises.py": "quick",
     "contract/test_tool_schemas.py": "quick",

@@ -100,7 +100,7 @@ def test_a_drop_by_name_goes_where_the_catalog_of_a_tool_lies(
     )
 
 
-def test_status_of_a_large_catalog_is_told_by_its_counts_and_unsettled_files(
+def test_status_of_a_large_catalog_counts_what_it_does_not_list(
     instance: Instance,
 ) -> None:
     """Another way to read than that of a small one, with other rights."""
