@@ -259,14 +259,9 @@ def resume(kept: Path, port: int) -> None:
     """
     Prepare ministack's STATE_DIR `kept` for serving on `port`. It is safe to repeat.
 
-    Raises NotOurs for a damaged file, with which ministack would start as if it had never been.
+    Raises NotOurs for a damaged file; ministack would start without its data.
     """
     for file in kept.glob("*.json"):
-        try:
-            json.loads(file.read_bytes())
-        except ValueError as error:
-            why = f"{kept.name}/{file.name} is damaged ({error})"
-            raise NotOurs(kept.parent, why) from error
         _move(file, port)
     _resume_queues(kept / "sqs.json")
 
@@ -274,6 +269,11 @@ def resume(kept: Path, port: int) -> None:
 def _move(file: Path, port: int) -> None:
     """Rename queues, whose URLs include the port, so that ministack finds them on another one."""
     before = file.read_bytes()
+    try:
+        json.loads(before)
+    except ValueError as error:
+        damage = f"{file.parent.name}/{file.name} is damaged ({error})"
+        raise NotOurs(file.parent.parent, damage) from error
     after = _OWN_URL.sub(f"http://localhost:{port}/".encode(), before)
     if after != before:
         _replace(file, after)

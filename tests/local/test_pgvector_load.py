@@ -228,7 +228,6 @@ def test_invalid_command_line_is_refused_with_the_reason(
     assert said.returncode == code
     assert why in " ".join(said.stderr.replace("│", " ").split())
     assert "secret" not in said.stderr
-    assert "pool" not in said.stderr
 
 
 def test_documented_pgvector_lines_load_a_folder_for_its_owner_alone(

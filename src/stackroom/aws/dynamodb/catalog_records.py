@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from stackroom.aws.dynamodb.items import Item, get_all, recorded, to_item
+from stackroom.aws.dynamodb.items import Item, get_all, record_timestamp, to_item
 from stackroom.aws.dynamodb.table import CONDITION_FAILED, DynamoTable, reasons_of, transact
 from stackroom.errors import LimitReached, RecordChanged
 from stackroom.model.attributes import MOST_RECORDED
@@ -87,7 +87,7 @@ class DynamoCatalogs(DynamoTable):
         values = {
             ":name": name,
             ":description": description,
-            ":at": recorded(at),
+            ":at": record_timestamp(at),
             ":deleting": _DELETING,
         }
         expression = "SET #name = :name, #description = :description, updated_at = :at"
@@ -106,7 +106,7 @@ class DynamoCatalogs(DynamoTable):
 
     def recount(self, seen: Catalog, counts: Counts) -> None:
         # Each document that comes changes when it was written; so does one that comes as one goes.
-        values: dict[str, Any] = {":at": recorded(seen.updated_at)}
+        values: dict[str, Any] = {":at": record_timestamp(seen.updated_at)}
         for name, right, was in zip(COUNTERS, counts.each, counts_in(seen).each, strict=True):
             values |= {f":{name}": right, f":{name}_seen": was}
         expression = f"SET {', '.join(f'{name} = :{name}' for name in COUNTERS)}"
@@ -116,7 +116,7 @@ class DynamoCatalogs(DynamoTable):
             raise RecordChanged(seen.catalog_id)
 
     def mark_deleting(self, catalog_id: str, *, at: datetime) -> None:
-        values = {":deleting": _DELETING, ":at": recorded(at)}
+        values = {":deleting": _DELETING, ":at": record_timestamp(at)}
         since = "deleting_since = if_not_exists(deleting_since, :at)"
         expression = f"SET #status = :deleting, updated_at = :at, {since}"
         if not self._change(catalog_id, expression, values):
@@ -126,7 +126,7 @@ class DynamoCatalogs(DynamoTable):
         values = {
             ":deleting": _DELETING,
             ":status": str(CatalogStatus.READY),
-            ":at": recorded(at),
+            ":at": record_timestamp(at),
         }
         is_unmarked = self._change(
             catalog_id,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackroom.aws.dynamodb.catalog_records import COUNTERS
-from stackroom.aws.dynamodb.items import WRITE_ID, Item, instant, recorded, to_item
+from stackroom.aws.dynamodb.items import WRITE_ID, Item, instant, record_timestamp, to_item
 from stackroom.aws.dynamodb.table import conditional
 from stackroom.model.catalog_counts import (
     Counts,
@@ -158,10 +158,10 @@ def counting(table: str, key: Item, change: Counts, kept: Sequence[Document]) ->
             values[f":{name}_taken"] = -by
     if kept:
         settings.append("updated_at = :at")
-        values[":at"] = recorded(max(each.updated_at for each in kept))
+        values[":at"] = record_timestamp(max(each.updated_at for each in kept))
     if (indexed_at := indexed_last(kept)) is not None:
         settings.append("indexed_at = :indexed_at")
-        values[":indexed_at"] = recorded(indexed_at)
+        values[":indexed_at"] = record_timestamp(indexed_at)
     expression = f"ADD {added}" + (f" SET {', '.join(settings)}" if settings else "")
     on = conditional(" AND ".join(conditions), values, update=expression)
     return [{"Update": {"TableName": table, "Key": key, **on}}]

@@ -45,8 +45,8 @@ def instant(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def recorded(at: datetime) -> str:
-    """Format a time as records are saved with it, so that conditions can compare it with theirs."""
+def record_timestamp(at: datetime) -> str:
+    """Format a time as saved records have it, because conditions compare texts."""
     return at.isoformat().replace("+00:00", "Z")
 
 
