@@ -2,16 +2,20 @@
 
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
+from botocore.exceptions import ReadTimeoutError
 from PIL import Image, ImageDraw, ImageFont
 
 from bedrock_kb_simulator import orders, rules
 from bedrock_kb_simulator.fault_orders import PATH as FAULTS
 from simulator.tests import files
 from simulator.tests.holding import holds
-from simulator.tests.world import World, client, refused
+from simulator.tests.world import KEY, REGION, World, client, eventually, refused
 
 pytestmark = pytest.mark.processes
 
@@ -103,6 +107,24 @@ def test_document_must_come_as_bytes(world: World, document: dict[str, Any]) -> 
     call = client("textract", world.endpoint).detect_document_text
 
     assert refused(call, Document=document)["Code"] == "InvalidParameterException"
+
+
+def test_client_that_stopped_waiting_gets_the_text_when_it_retries(world: World) -> None:
+    page = picture(*[(NIMBUS, 24)] * 20, sides=(900, 1700))  # read for longer than it waits
+    impatient = boto3.client(
+        "textract",
+        endpoint_url=world.endpoint,
+        region_name=REGION,
+        aws_access_key_id=KEY,
+        aws_secret_access_key=KEY,
+        config=Config(read_timeout=0.4, retries={"total_max_attempts": 1}),
+    )
+
+    def blocks() -> Any:
+        with suppress(ReadTimeoutError):
+            return impatient.detect_document_text(Document={"Bytes": page})["Blocks"]
+
+    assert [each.get("Text") for each in eventually(blocks)].count(NIMBUS) == 20
 
 
 @holds("textract.rate", "rate.DetectDocumentText")

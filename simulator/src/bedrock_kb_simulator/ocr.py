@@ -7,7 +7,7 @@ This runs in the parser's child process: the libraries load for a second and tak
 
 import io
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from bedrock_kb_simulator.file_pages import Unreadable, pages_of, require_text
 # dots per inch.
 _PIXELS = 2_000
 _THREADS = 2
+# A page may take longer than a client waits. Its next attempt gets what the last one had read.
+_REMEMBERED = 8  # pages of at most 10 MB
 _INK = 48  # of 255: the least difference of print from the paper's colour
 _MARGIN = 50  # pixels to keep around the print
 # Bedrock Data Automation takes images of at most 10,000 pixels on each side [user guide:
@@ -54,6 +56,7 @@ def pages_seen(body: bytes, filename: str) -> Iterator[str]:
         raise Unreadable("no page has any text")
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def detect_lines(body: bytes) -> dict[str, Any]:
     """
     Return a document's number of pages, its sides in pixels (0 for a PDF), and its lines.
