@@ -86,7 +86,7 @@ def up(
 def _beside(state: StateDirectory, instance: Instance, announce: Announce) -> Generator[None]:
     """Do the work of a start that can wait until the local mode already serves."""
     # Imported here because they take a while, and whoever starts waits for none of it.
-    from stackroom.text.inspection import reader_of  # noqa: PLC0415
+    from stackroom.text.text_ids import reader_of  # noqa: PLC0415
     from stackroom_cli.sites.site_services import SiteServices  # noqa: PLC0415
 
     if state.is_read_by(reader_of(SiteServices(instance).ocr)):

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from stackroom.errors import CatalogNotFound
 from stackroom.model.records import Catalog, Document
-from stackroom.text.inspection import reader_of
+from stackroom.text.text_ids import reader_of
 from stackroom.tools.texts import counted
 from stackroom_cli.callers import checked
 from stackroom_cli.document_lookup import DocumentLookup

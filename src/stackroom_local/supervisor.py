@@ -116,7 +116,7 @@ class LocalMode:
             self.state.forget()
             self.state.ensure_root_key()
         if not (self.state / "ministack").exists():  # nothing was ever served from here
-            from stackroom.text.inspection import reader_of  # noqa: PLC0415 - slow
+            from stackroom.text.text_ids import reader_of  # noqa: PLC0415 - slow
 
             is_on = self.context.get("ocr") == "textract"
             self.state.record_reader(reader_of("textract" if is_on else "none"))

@@ -20,7 +20,7 @@ from stackroom.runs.bedrock_calls import Submission
 from stackroom.search.results import SearchAnswer
 from stackroom.text.document_text import text_of
 from stackroom.text.extraction import read_pages
-from stackroom.text.inspection import text_id_of
+from stackroom.text.text_ids import text_id_of
 from stackroom_console.console import Console
 from stackroom_console.endpoint import Endpoint
 from stackroom_console.routes import ROUTES

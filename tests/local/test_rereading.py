@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stackroom.text.document_text import READER_VERSION
+from stackroom.text.text_ids import READER_VERSION
 from stackroom_cli.older_texts import read_anew_at_start
 from tests.local.running import an_instance, directory
 

@@ -8,7 +8,8 @@ from stackroom.errors import RecordChanged
 from stackroom.model.bucket import File, FileVersion
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.text.extraction import Page, read_pages
-from stackroom.text.inspection import Inspection, InspectionResult, text_id_of
+from stackroom.text.inspection import Inspection, InspectionResult
+from stackroom.text.text_ids import text_id_of
 from stackroom.uploads.plan import Plan
 from tests.fakes.disturbed import Disturbed
 from tests.fakes.inspection import FakeInspections

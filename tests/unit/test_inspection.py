@@ -18,9 +18,9 @@ from stackroom.text.inspection import (
     Inspection,
     InspectionOutcome,
     InspectionResult,
-    text_id_of,
 )
 from stackroom.text.kept_texts import TextKeeping
+from stackroom.text.text_ids import text_id_of
 from tests.fakes.inspection import (
     FakeFiles,
     FakeInspectionRequests,

@@ -1,8 +1,11 @@
 """Texts that nobody needs, as a full round finds and removes them."""
 
+from functools import partial
+
 import pytest
 
 from stackroom.reconciler.discrepancies import Kind, Outcome
+from stackroom.text.text_ids import text_id_of
 from tests.unit.pipeline import KEY
 from tests.unit.reconciling import Reconciled
 
@@ -61,6 +64,58 @@ def test_text_is_kept_while_its_document_awaits_the_result(world: Reconciled) ->
 
     assert found == [Kind.UNREAD_FILE]
     assert set(world.texts.kept) == {text}
+
+
+def test_no_text_is_unneeded_while_the_record_is_of_other_content(world: Reconciled) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, text_id="b" * 16, indexed_text_id="b" * 16)
+    replaced = world.keeps_text("a" * 16)
+    ids = (replaced.user_id, replaced.catalog_id, replaced.document_id)
+    unneeded = partial(world.use_cases.text_keeping.unneeded, *ids, KEY)
+    before = unneeded()
+
+    world.bucket.upload(KEY, "other")
+
+    assert before == [replaced]
+    assert unneeded() == []
+
+
+def test_text_without_ocr_is_removed_once_its_version_has_one_with_it(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    found = world.bucket.version_of(KEY)
+    assert found is not None
+    plain, with_ocr = (
+        text_id_of(found, world.document(KEY).filename, each) for each in ("none", "textract")
+    )
+    world.change(KEY, text_id=with_ocr, indexed_text_id=with_ocr)
+    replaced, this = (world.keeps_text(each) for each in (plain, with_ocr))
+    world.clock.pass_by(QUARTER)
+
+    told = [(each.kind, each.what) for each in world.reconcile()]
+
+    assert told == [(Kind.TEXT_WITHOUT_DOCUMENT, replaced.key)]
+    assert set(world.texts.kept) == {this}
+
+
+def test_same_bytes_dropped_again_keep_their_text_but_not_the_replaced_one(
+    world: Reconciled,
+) -> None:
+    world.dropped_and_indexed(KEY)
+    world.change(KEY, text_id="b" * 16, indexed_text_id="b" * 16)
+    world.drop(KEY)  # which leaves the record as it is
+    found = world.bucket.version_of(KEY)
+    assert found is not None
+    assert found.version_id != world.document(KEY).version_id
+    ids = ("b" * 16, text_id_of(found, world.document(KEY).filename), "a" * 16)
+    this, of_found, replaced = (world.keeps_text(each) for each in ids)
+    world.clock.pass_by(QUARTER)
+
+    told = [(each.kind, each.what) for each in world.reconcile()]
+
+    assert told == [(Kind.TEXT_WITHOUT_DOCUMENT, replaced.key)]
+    assert set(world.texts.kept) == {this, of_found}
 
 
 def test_text_replaced_by_a_rejected_file_is_deleted_on_eviction(world: Reconciled) -> None:

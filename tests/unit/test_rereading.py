@@ -11,7 +11,7 @@ from stackroom.model.bucket import FileVersion
 from stackroom.model.records import DocumentStatus
 from stackroom.model.repositories import Inspected
 from stackroom.runs.retries import Rereading, RetryResult
-from stackroom.text.inspection import text_id_of
+from stackroom.text.text_ids import text_id_of
 from tests.fakes.inspection import FakeInspectionRequests, FakeInspections
 from tests.unit.pipeline import CATALOG, KEY, Pipeline, place_of
 

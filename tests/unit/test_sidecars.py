@@ -12,7 +12,7 @@ from stackroom.errors import MalformedEvent, ValidationError
 from stackroom.model.attributes import Attribute, record_entries
 from stackroom.model.bucket import FileVersion
 from stackroom.model.keys import Location
-from stackroom.text.inspection import text_id_of
+from stackroom.text.text_ids import text_id_of
 from stackroom.uploads.descriptions import (
     RESERVED,
     object_metadata,

@@ -11,8 +11,9 @@ from stackroom.model.bucket import DocumentBucket, FileVersion
 from stackroom.model.records import Catalog, CatalogStatus, DataSourceType, Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, InspectionRequests
 from stackroom.runs.run_leases import RunRequests
-from stackroom.text.inspection import Inspections, text_id_of
+from stackroom.text.inspection import Inspections
 from stackroom.text.ocr import OcrEngine
+from stackroom.text.text_ids import text_id_of
 
 _TRIES = 6
 # A sync only takes what has changed since the last one [Bedrock user guide:

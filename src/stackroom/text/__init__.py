@@ -3,6 +3,7 @@ Extraction of uploaded files: the text of each, the places in it, and what is wr
 
 - inspection: one key, from the object to the result that is kept
 - kept_texts: which texts of a document are needed, and the removal of the others
+- text_ids: the ids of texts, and the version of the reader that makes them
 - document_text: the one text of a file that everything else uses
 - context_lines: the lines in it that name file, section and page
 - place_map: on which pages, or below which heading, a passage stands

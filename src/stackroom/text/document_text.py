@@ -21,9 +21,7 @@ from stackroom.text.place_map import Piece, PlaceMap
 from stackroom.text.running_lines import normalise, running_lines
 from stackroom.text.toc_detection import listed_lines
 
-__all__ = ["READER_VERSION", "DocumentText", "text_of", "unseen_in_title", "without_context"]
-
-READER_VERSION = "7"  # another one wherever the text of the same file would change
+__all__ = ["DocumentText", "text_of", "unseen_in_title", "without_context"]
 
 _CUT = "the text is cut at 50 MB; what follows can't be found"
 _TABLES = {"csv", "xlsx"}

@@ -10,7 +10,6 @@ A file that can't be read goes to Bedrock as it is. A file that was read but sho
 unless originals go there (runs/direct_calls.py).
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,16 +19,17 @@ from typing import Protocol
 from stackroom.concurrency import random_pauses, retried
 from stackroom.errors import Illegible, ObjectRefused, RecordChanged, Unreadable
 from stackroom.model.bucket import File, Files, FileVersion
-from stackroom.model.formats import MAX_FILE_BYTES, extension_of, unsupported
+from stackroom.model.formats import MAX_FILE_BYTES, unsupported
 from stackroom.model.keys import Location, TextName, locate, may_be_document
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Catalogs, Documents, Inspected, InspectionResults
-from stackroom.text.document_text import READER_VERSION, DocumentText, text_of, unseen_in_title
+from stackroom.text.document_text import DocumentText, text_of, unseen_in_title
 from stackroom.text.extraction.page import Page
 from stackroom.text.gaps import UNREAD, gaps_of
 from stackroom.text.kept_texts import DocumentTexts, TextKeeping
 from stackroom.text.ocr import OcrEngine
 from stackroom.text.place_map import Piece
+from stackroom.text.text_ids import text_id_of
 
 READS = 3  # of a file, until it is given up
 _SAVES = 6  # of a record that the upload handler saves at the same moment
@@ -250,23 +250,6 @@ def _result(
         pages=len({piece.page for piece in pieces if piece.page is not None}),
         sections=sum(piece.section is not None for piece in pieces),
     )
-
-
-def reader_of(ocr: OcrEngine) -> str:
-    """Return what texts are made by: another reader makes another text of the same PDF."""
-    return READER_VERSION if ocr == "none" else f"{READER_VERSION}+{ocr}"
-
-
-def text_id_of(version: FileVersion, filename: str, ocr: OcrEngine = "none") -> str:
-    """
-    Return the id of the text that is made of a version of a file, which has the file's name in it.
-
-    The version's id is part of it: a file that is deleted and dropped again has another text, which
-    the removal of the first can't take away.
-    """
-    reader = reader_of(ocr if extension_of(filename) == "pdf" else "none")
-    parts = (reader, version.etag, version.version_id or "", filename)
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:16]
 
 
 def _location_of(key: str) -> Location | None:

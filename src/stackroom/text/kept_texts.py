@@ -3,13 +3,15 @@
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, get_args
 
 from stackroom.errors import Unavailable
 from stackroom.model.bucket import DocumentBucket, FileVersion
 from stackroom.model.keys import TextName
 from stackroom.model.records import Document, DocumentStatus
 from stackroom.model.repositories import Documents
+from stackroom.text.ocr import OcrEngine
+from stackroom.text.text_ids import text_id_of
 
 if TYPE_CHECKING:
     from stackroom.text.document_text import DocumentText
@@ -54,7 +56,7 @@ class TextKeeping:
 
         The texts are listed first and the object is looked at last, so that whatever text is
         written of a version that comes meanwhile is not among them. All are needed while record and
-        object are not of the same version, or the text of this version is yet to come.
+        object are not of the same content, or the text of this version is yet to come.
         """
         listed = self.texts.names(user_id, catalog_id, document_id)
         if not listed:
@@ -71,4 +73,11 @@ def _kept(document: Document | None, found: FileVersion | None) -> frozenset[str
         return frozenset() if document is None or is_gone else document.text_ids
     if document is None or document.unread or document.status is DocumentStatus.DELETING:
         return None
-    return document.text_ids if found == (document.etag, document.version_id) else None
+    if document.etag != found.etag:
+        return None
+    if document.version_id == found.version_id:
+        return document.text_ids
+    # The record of a file that was dropped again as it is keeps its version and its text. Should
+    # the file have failed, it may yet take the text of the new version.
+    of_found = {text_id_of(found, document.filename, ocr) for ocr in get_args(OcrEngine)}
+    return document.text_ids | of_found

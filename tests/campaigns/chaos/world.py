@@ -20,7 +20,7 @@ from stackroom.aws.dynamodb.document_records import DynamoDocuments
 from stackroom.model.bucket import FileVersion
 from stackroom.model.keys import Location, TextName, locate, text_name_of
 from stackroom.model.records import Document, DocumentStatus
-from stackroom.text.inspection import text_id_of
+from stackroom.text.text_ids import text_id_of
 from tests.aws.stores import BUCKET, CATALOG_TABLE, CONTROL_TABLE
 from tests.campaigns.chaos.deployment import Command, Deployment, Terms, place_of
 from tests.campaigns.chaos.disruptions import Disruptions
