@@ -83,6 +83,20 @@ def test_env_requires_a_user_or_the_operator_option(
     assert "--operator" in answer.stderr
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_whoami_without_a_token_says_how_to_pipe_one(
+    stackroom: Stackroom, monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    stdin = TextIOWrapper(BytesIO(b"typed later" if is_terminal else b"\n"))
+    monkeypatch.setattr(stdin, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stdin", stdin)
+
+    answer = stackroom("whoami")
+
+    assert answer.returncode == 2
+    assert "stackroom token --user NAME | stackroom whoami" in " ".join(answer.stderr.split())
+
+
 def test_an_empty_path_is_refused_and_never_taken_for_the_present_folder(
     stackroom: Stackroom,
 ) -> None:

@@ -15,6 +15,7 @@ from stackroom_cli.commands.options import (
     named_deployment,
     site_of,
 )
+from stackroom_cli.failures import WrongUsage
 
 Name = Annotated[str, typer.Argument(help="Your name for it: `stackroom --deployment NAME ...`.")]
 
@@ -143,6 +144,9 @@ def whoami(
 
     given = token
     if token is None and named_deployment.get() is None:
-        given = sys.stdin.buffer.read().decode(errors="backslashreplace")
+        piped = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+        given = piped.decode(errors="backslashreplace")
     found = given.strip() if given is not None else None
+    if found == "":
+        raise WrongUsage("no token given; pipe one: stackroom token --user NAME | stackroom whoami")
     callers.whoami(site_of(state_dir), found, output=create_output(as_json))
