@@ -23,6 +23,7 @@ REFUSALS = {
     "right": (of_service("AccessDeniedException", DENIAL), "don't allow dynamodb:Query; use an"),
     "expired": (of_service("ExpiredTokenException"), "have expired; sign in to AWS again"),
     "elsewhere": (of_service("ResourceNotFoundException"), "does not exist. Check the name"),
+    "disk": (of_service("InsufficientStorage", "The disk is full: make room"), "make room"),
     "none": (NoCredentialsError(), "needs an operator's AWS credentials"),
     "no answer": (
         ReadTimeoutError(endpoint_url="https://x"),

@@ -36,6 +36,7 @@ _UNKNOWN = {
 }
 # Errors for a bucket, table or function that is in another region, or doesn't exist.
 _ABSENT = {"NoSuchBucket", "ResourceNotFoundException", "PermanentRedirect", "404"}
+_LOCAL_DISK_FULL = "InsufficientStorage"  # of the local mode, whose message says what to do
 _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
 
 _GET = "get credentials as for the AWS CLI (aws configure sso, AWS_PROFILE), and try again"
@@ -72,7 +73,7 @@ def _of_service(error: ClientError) -> str | None:
             " the account and the region, too (aws sts get-caller-identity, stackroom deployments"
             " list)"
         )
-    return None
+    return message_of(error) if code == _LOCAL_DISK_FULL else None
 
 
 def _of_client(error: BotoCoreError) -> str | None:
