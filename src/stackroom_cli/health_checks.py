@@ -61,7 +61,7 @@ def tell(results: Iterable[CheckTold], output: Output) -> None:
 
 # Checks of any site: failed events, rounds, indexes.
 
-_OF_WEBHOOKS = "-webhooks-dead.fifo"
+_OF_WEBHOOKS, _OF_EVENTS = "-webhooks-dead.fifo", "-events-dead"
 _DEAD = ("-dead", _OF_WEBHOOKS)
 _FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
 _FREE_BYTES = 500 * 1024**2
@@ -103,16 +103,20 @@ def dead_letters(site: Site, remedies: Remedies) -> Iterator[CheckTold]:
         yield well("no events have failed for good")
     for url, count in full.items():
         events = counted(count, "event")
-        mended = (
-            f"have the receivers repaired, then: {remedies.redeliver}"
-            if url.endswith(_OF_WEBHOOKS)
-            else f"repair the files with: {remedies.reconcile},"
-            f" then empty the queue: {remedies.purge} --queue-url {url}"
-        )
         yield bad(
             f"queue {url.rpartition('/')[2]} has {events} that failed several times; see the"
-            f" reasons in {remedies.logs}, {mended}"
+            f" reasons in {remedies.logs}, {_remedy(url, remedies)}"
         )
+
+
+def _remedy(url: str, remedies: Remedies) -> str:
+    """Return what to do about the messages of a dead-letter queue."""
+    if url.endswith(_OF_WEBHOOKS):
+        return f"have the receivers repaired, then: {remedies.redeliver}"
+    empty = f"then empty the queue: {remedies.purge} --queue-url {url}"
+    if url.endswith(_OF_EVENTS):  # each has a position in a stream whose records are too old
+        return f"repair the cause (no event tells of these changes any more), {empty}"
+    return f"repair the files with: {remedies.reconcile}, {empty}"
 
 
 def _waiting_in(sqs: Any, url: str) -> int:

@@ -115,3 +115,15 @@ def test_dead_letters_are_reported_with_the_command_to_return_them(site: AwsSite
     assert (before.good, after.good) == (True, False)
     assert "docs-webhooks-dead.fifo has 1 event that failed several times" in after.text
     assert after.text.endswith(f"stackroom --deployment {site.name} webhooks redeliver")
+
+
+def test_events_that_were_given_up_are_reported_as_lost(site: AwsSite) -> None:
+    sqs = site.client("sqs")
+    url = sqs.create_queue(QueueName=f"{site.project}-events-dead")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="{}")
+
+    [found] = health_checks.dead_letters(site, health_checks.deployment_remedies(site))
+
+    assert "no event tells of these changes" in found.text
+    assert "reconcile" not in found.text
+    assert found.text.endswith(f"sqs purge-queue --queue-url {url}")
