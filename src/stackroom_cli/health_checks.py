@@ -62,6 +62,7 @@ def tell(results: Iterable[CheckTold], output: Output) -> None:
 # Checks of any site: failed events, rounds, indexes.
 
 _OF_WEBHOOKS, _OF_EVENTS = "-webhooks-dead.fifo", "-events-dead"
+_OF_AGENTS = "-agent-runs-dead"
 _DEAD = ("-dead", _OF_WEBHOOKS)
 _FAILURES = (Unavailable, ServiceRefused, BotoCoreError, ClientError)
 _FREE_BYTES = 500 * 1024**2
@@ -116,6 +117,8 @@ def _remedy(url: str, remedies: Remedies) -> str:
     empty = f"then empty the queue: {remedies.purge} --queue-url {url}"
     if url.endswith(_OF_EVENTS):  # each has a position in a stream whose records are too old
         return f"repair the cause (no event tells of these changes any more), {empty}"
+    if url.endswith(_OF_AGENTS):
+        return f"repair the cause and have the users ask again, {empty}"
     return f"repair the files with: {remedies.reconcile}, {empty}"
 
 

@@ -117,13 +117,21 @@ def test_dead_letters_are_reported_with_the_command_to_return_them(site: AwsSite
     assert after.text.endswith(f"stackroom --deployment {site.name} webhooks redeliver")
 
 
-def test_events_that_were_given_up_are_reported_as_lost(site: AwsSite) -> None:
+@pytest.mark.parametrize(
+    ("queue", "remedy"),
+    [
+        ("events", "no event tells of these changes"),
+        ("agent-runs", "have the users ask again"),
+        ("recovery", "repair the files with"),
+    ],
+)
+def test_each_dead_letter_queue_has_its_own_remedy(site: AwsSite, queue: str, remedy: str) -> None:
     sqs = site.client("sqs")
-    url = sqs.create_queue(QueueName=f"{site.project}-events-dead")["QueueUrl"]
+    url = sqs.create_queue(QueueName=f"{site.project}-{queue}-dead")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody="{}")
 
     [found] = health_checks.dead_letters(site, health_checks.deployment_remedies(site))
 
-    assert "no event tells of these changes" in found.text
-    assert "reconcile" not in found.text
+    assert remedy in found.text
+    assert ("reconcile" in found.text) == (queue == "recovery")
     assert found.text.endswith(f"sqs purge-queue --queue-url {url}")
