@@ -428,3 +428,20 @@ def test_chosen_parser_gets_the_file_and_its_passages_the_texts_id(reading: Read
     [submission] = bound.submissions.values()
     assert key_of(submission.uri) == KEY
     assert submission.attributes["text_id"] == reading.text_id()
+
+
+def test_file_dropped_again_waits_for_its_call_though_it_is_unread(reading: Reading) -> None:
+    pipeline, bedrock = reading.pipeline, reading.pipeline.bedrock
+    reading.drop("older")
+    bedrock.direct_seconds = 20.0
+    run = pipeline.work()
+    reading.upload("newer")
+    reading.handle()
+    polled = pipeline.poll(run).run
+    reading.read()
+
+    pipeline.go_on(polled)
+
+    first, second = bedrock.direct_calls
+    assert (second.accepted_at - first.accepted_at).total_seconds() >= 20
+    assert reading.document().indexed_text_id == reading.text_id()

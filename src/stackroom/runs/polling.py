@@ -341,7 +341,8 @@ class CallResults:
         Return the evidence of each document, and whether one has left that waits for its next call.
 
         A document that was dropped again meanwhile stays until Bedrock has decided on it, so that
-        no later call for it ends first. Whatever else changed in its record leaves at once.
+        no later call for it ends first, whether or not its text is there by then. Whatever else
+        changed in its record leaves at once.
         """
         at, found, has_left = self.now(), list[DocumentEvidence](), False
         there = self._on_record([calls[number] for number in decided])
@@ -354,7 +355,7 @@ class CallResults:
                     report = call_evidence(document, detail, accepted_at=call.accepted_at, at=at)
                     found.append((catalog, document, report))
                 elif not _may_change(call, detail, at):
-                    has_left = True
+                    has_left |= document.is_open
                     continue
                 names.append(name)
             calls[number] = call.model_copy(update={"documents": tuple(names)})
@@ -373,7 +374,8 @@ class CallResults:
         known: dict[str, Catalog | None] = {}
         there: dict[str, tuple[Catalog, Document]] = {}
         for document in self.run_parallel(reads):
-            if document is None or not document.is_open:
+            is_pending = document is not None and document.status is DocumentStatus.PENDING
+            if document is None or not (document.is_open or is_pending):
                 continue
             if document.catalog_id not in known:
                 known[document.catalog_id] = self.catalogs.get(document.catalog_id)
