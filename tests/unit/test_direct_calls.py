@@ -10,7 +10,7 @@ import pytest
 from stackroom.errors import KnowledgeBaseThrottled, StoreUnavailable
 from stackroom.model.records import LARGE, DocumentStatus
 from stackroom.runs.bedrock_calls import Busy
-from stackroom.runs.evidence import MAX_ATTEMPTS, DocumentOutcome
+from stackroom.runs.evidence import MAX_ATTEMPTS, UNSEEN, DocumentOutcome
 from stackroom.runs.run import BATCH, MAX_STEPS, Run, RunOutcome
 from tests.fakes.admission import a_job
 from tests.fakes.direct import DirectCall
@@ -223,14 +223,21 @@ def test_document_deleted_during_its_direct_call_is_removed_afterwards(
     assert not filled.documents.kept
 
 
+@pytest.mark.parametrize("meanwhile", ["nothing", "sent again", "dropped again"])
 def test_late_text_of_deleted_document_is_removed_before_receipt_closes(
-    filled: Pipeline,
+    filled: Pipeline, meanwhile: str
 ) -> None:
     """The call that brings it was accepted, is shown to nobody, and its run is no more."""
-    lost = filled.work()
-    sent_at, source = filled.clock(), filled.source_of()
-    filled.bedrock.lose(source, DOCUMENT)
+    lost, source = filled.work(), filled.source_of()
     filled.broken_runs.record(lost.worklist_id, lost.epoch, "broken")
+    if meanwhile == "sent again":
+        filled.clock.pass_by(UNSEEN)
+        lost = filled.work()
+        filled.broken_runs.record(lost.worklist_id, lost.epoch, "broken")
+    sent_at = filled.bedrock.direct_calls[-1].accepted_at
+    if meanwhile == "dropped again":
+        filled.drop(KEY, "newer")
+    filled.bedrock.lose(source, DOCUMENT)
     filled.delete()
 
     def turns_up(*_: object) -> None:
@@ -243,7 +250,7 @@ def test_late_text_of_deleted_document_is_removed_before_receipt_closes(
     filled.bedrock.before("delete", lambda *_, **__: filled.knowledge_base.forget())
     filled.execute()
 
-    assert calls(filled) == [(False, [DOCUMENT]), (True, []), (True, [DOCUMENT])]
+    assert calls(filled)[-3:] == [(False, [DOCUMENT]), (True, []), (True, [DOCUMENT])]
     assert not filled.bedrock.held
     assert not filled.documents.kept
     [receipt] = filled.receipts.of_user("alice")

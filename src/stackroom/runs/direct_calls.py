@@ -267,8 +267,9 @@ class DirectCalls:
             return document
         taken, now = document, self.now()
         if document.status is DocumentStatus.PENDING:
-            until = now + timedelta(seconds=self.pace.here(UNSEEN))
             taken = document.moved(DocumentStatus.INDEXING, at=now)
+        if taken.status is DocumentStatus.INDEXING:  # also what a run that broke has left behind
+            until = now + timedelta(seconds=self.pace.here(UNSEEN))
             taken = taken.model_copy(update={"unseen_until": until})
         return taken.model_copy(
             update={"ingestion_job_id": round_id, "attempts": document.attempts + 1}

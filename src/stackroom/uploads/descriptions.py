@@ -74,6 +74,7 @@ def describe(
         indexed_at=record.indexed_at if record else None,
         indexed_text_id=_text_before(record),
         indexed_version_id=_version_before(record),
+        unseen_until=record.unseen_until if record else None,
         lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
     ).following(record)
