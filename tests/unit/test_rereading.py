@@ -103,6 +103,17 @@ def test_documents_are_looked_at_page_by_page(library: Library) -> None:
     assert (len(found.again), found.examined) == (61, 61)
 
 
+def test_file_dropped_again_during_its_reread_awaits_its_new_version(library: Library) -> None:
+    pipeline = library.pipeline
+    pipeline.documents.before("save", lambda _: pipeline.drop(KEY), times=1)
+
+    library.reread()
+
+    document = pipeline.document()
+    assert (document.etag, document.version_id) == pipeline.bucket.version_of(KEY)
+    assert (document.unread, library.asked.asked) == (True, [KEY])
+
+
 def test_a_repetition_after_a_crash_asks_again_and_changes_nothing(library: Library) -> None:
     library.reread()
     before = library.pipeline.document()

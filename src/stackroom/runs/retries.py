@@ -163,6 +163,8 @@ class Rereading:
             if found.etag != document.etag:
                 raise _Refused("its file was replaced, and is read anyway")
             waiting = self._waiting(document, found)
+            if self.bucket.version_of(document.s3_key) != found:
+                raise RecordChanged(document.document_id)  # it awaits the text of no earlier one
             self.requests.ask(waiting.s3_key)
             return waiting
 
