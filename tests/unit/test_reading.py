@@ -13,7 +13,7 @@ from stackroom.access.tenancy import key_of
 from stackroom.catalogs.transfers import Sending
 from stackroom.errors import StoreUnavailable
 from stackroom.model.keys import TextName
-from stackroom.model.records import UNEXPLAINED_FAILURE, DocumentStatus
+from stackroom.model.records import STILL_ANSWERS, UNEXPLAINED_FAILURE, DocumentStatus
 from stackroom.text.gaps import UNREAD
 from tests.fakes.disturbed import Disturbed
 from tests.support.interleavings import Actor, Choice, Stage, in_every_order
@@ -445,3 +445,26 @@ def test_file_dropped_again_waits_for_its_call_though_it_is_unread(reading: Read
     first, second = bedrock.direct_calls
     assert (second.accepted_at - first.accepted_at).total_seconds() >= 20
     assert reading.document().indexed_text_id == reading.text_id()
+
+
+@pytest.mark.parametrize("status", ["INDEXED", "FAILED"])
+def test_deleted_text_stays_hidden_if_its_file_is_dropped_anew(
+    reading: Reading, status: str
+) -> None:
+    pipeline = reading.pipeline
+    reading.drop("deleted")
+    pipeline.index(KEY)
+    deleted = reading.document().text_id
+    pipeline.delete(KEY)
+
+    reading.drop("mended")
+
+    document = reading.document()
+    assert (document.text_ids, document.indexed_at) == ({reading.text_id()}, None)
+    assert deleted is not None
+    pipeline.bedrock.becomes(document.document_id, status, "a reason")
+    pipeline.execute()
+    document = reading.document()
+    assert (document.status, document.lingering) == (status.lower(), False)
+    assert STILL_ANSWERS not in str(document.status_reason)
+    assert bool(pipeline.bedrock.held) == (status == "INDEXED")

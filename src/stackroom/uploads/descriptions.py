@@ -57,6 +57,8 @@ def describe(
     at: datetime,
 ) -> Description:
     judged = _judged(location, found, uploaded_at=found.last_modified)
+    # No answer is from what somebody has deleted.
+    before = None if record and record.status is DocumentStatus.DELETING else record
     document = Document(
         catalog_id=location.catalog_id,
         document_id=location.document_id,
@@ -71,9 +73,9 @@ def describe(
         uploaded_at=found.last_modified,
         updated_at=at,
         lingering=record is not None and record.lingering,
-        indexed_at=record.indexed_at if record else None,
-        indexed_text_id=_text_before(record),
-        indexed_version_id=_version_before(record),
+        indexed_at=before.indexed_at if before else None,
+        indexed_text_id=_text_before(before),
+        indexed_version_id=_version_before(before),
         unseen_until=record.unseen_until if record else None,
         lacks_folder=judged.lacks_folder,
         correlation_id=correlation_id,
@@ -90,24 +92,22 @@ def describe(
     )
 
 
-_MOVING = (DocumentStatus.INDEXING, DocumentStatus.DELETING)
-
-
 def _text_before(record: Document | None) -> str | None:
     """
     Return the id of the text that may be found until this version's text is: one that was indexed,
-    or on its way into the index or out of it.
+    or on its way into the index.
     """
     if record is None:
         return None
-    return record.indexed_text_id or (record.text_id if record.status in _MOVING else None)
+    is_on_its_way = record.status is DocumentStatus.INDEXING
+    return record.indexed_text_id or (record.text_id if is_on_its_way else None)
 
 
 def _version_before(record: Document | None) -> str | None:
     """Return the version that such a text is of; old records don't name it."""
     if record is None:
         return None
-    is_indexed = record.status is DocumentStatus.INDEXED or record.status in _MOVING
+    is_indexed = record.status in (DocumentStatus.INDEXED, DocumentStatus.INDEXING)
     return record.indexed_version_id or (record.version_id if is_indexed else None)
 
 

@@ -326,7 +326,11 @@ def _registered(
     kept = state.sidecar
     lost = document.lost_sidecar or (kept is not None and _is_foreign(kept, document))
     pending = document.moved(DocumentStatus.PENDING, at=now)
-    pending = pending.model_copy(update={"lost_sidecar": lost, **_text_of(state.record, document)})
+    # What was deleted goes even if this fails; a job goes over the file in any case.
+    is_deleted = state.record is not None and state.record.status is DocumentStatus.DELETING
+    lingering = document.lingering or (is_deleted and not state.is_crawled)
+    changes = {"lost_sidecar": lost, "lingering": lingering, **_text_of(state.record, document)}
+    pending = pending.model_copy(update=changes)
     steps: tuple[Step, ...]
     if kept is not None and kept.body == sidecar:
         # Left alone, which spares the document another ingestion: the record was lost and is being
