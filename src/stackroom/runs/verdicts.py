@@ -84,12 +84,12 @@ class VerdictWriter:
         """
         at = self.now()
         verdicts = {document.document_id: verdict for document, verdict in decided}
-        texts = {each.document_id: each.text_ids for each, _ in decided}
+        before = {document.document_id: document for document, _ in decided}
         changed = [_after(document, verdict, at, self.pace) for document, verdict in decided]
         settled = []
         for each in self.documents.save_all(each for each in changed if each is not None):
             it = verdicts[each.document_id]
-            if texts[each.document_id] - each.text_ids:
+            if _leaves_a_text(before[each.document_id], each):
                 self._tidy(catalog, each)
             if it.outcome is not DocumentOutcome.AGAIN:
                 settled.append(Settled(document=each, outcome=it.outcome, is_found=it.is_found))
@@ -138,6 +138,12 @@ class VerdictWriter:
 def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
     proven = receipt.unsearchable_since
     return proven is not None and proven < document.uploaded_at
+
+
+def _leaves_a_text(before: Document, after: Document) -> bool:
+    """Return True if a text may be needed no more, be it that of a file that was deleted before."""
+    is_out = before.lingering and not after.lingering
+    return is_out or bool(before.text_ids - after.text_ids)
 
 
 _POSTPONED = "Bedrock fails at the moment; the file is tried again by itself, after "
