@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -95,11 +95,19 @@ def simulated(
     def read(zone: tzinfo | None = None) -> datetime:
         return now().astimezone(zone or UTC)
 
+    written = datetime.min.replace(tzinfo=UTC)
+
+    def write() -> datetime:
+        """Return later times for later versions: moto takes the first of one moment for newest."""
+        nonlocal written
+        written = max(now(), written + timedelta(milliseconds=1))
+        return written.replace(tzinfo=None)
+
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setattr(stackroom.clock, "datetime", SimpleNamespace(now=read))
-        patch.setattr(moto.s3.models, "utcnow", lambda: now().replace(tzinfo=None))
+        patch.setattr(moto.s3.models, "utcnow", write)
         patch.setattr(
             session, "_session", lambda: SimpleNamespace(client=lambda name, **_: wire.client(name))
         )
