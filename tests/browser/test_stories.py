@@ -26,6 +26,7 @@ def choose(page: Page, file: Path, body: bytes | str) -> None:
 
 def ask(page: Page, question: str = QUESTION) -> None:
     page.get_by_label("Question", exact=True).fill(question)
+    page.wait_for_load_state()  # its scripts, one of which sends by Enter
     page.keyboard.press("Enter")
 
 
