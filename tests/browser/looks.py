@@ -49,6 +49,7 @@ class Looks:
     def compare(self, page: Page, name: str, folder: Path | None = None) -> None:
         """Fails for what axe-core finds, and for what is cut off or lies over something else."""
         found = []
+        page.wait_for_load_state()  # with its style sheets, without which links have no contrast
         for look in _each_look(page):
             if folder is not None:
                 is_whole = page.locator("dialog:modal").count() == 0
