@@ -247,7 +247,7 @@ class Document(Record):
     indexed_at: AwareDatetime | None = None
     ingestion_job_id: str | None = None
     unseen_until: AwareDatetime | None = None
-    lingering: bool = False  # the index may hold what was rejected, or deleted before
+    lingering: bool = False  # the index may hold a rejected version, or a deleted one
     title_words: str = ""  # of the beginning of its text, by which a question may name it
     gaps: tuple[str, ...] = ()  # sentences: what of this version can't be found
     lacks_folder: bool = False  # its sidecar has no room for its folders

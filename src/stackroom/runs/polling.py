@@ -374,8 +374,9 @@ class CallResults:
         known: dict[str, Catalog | None] = {}
         there: dict[str, tuple[Catalog, Document]] = {}
         for document in self.run_parallel(reads):
-            is_pending = document is not None and document.status is DocumentStatus.PENDING
-            if document is None or not (document.is_open or is_pending):
+            if document is None:
+                continue
+            if not document.is_open and document.status is not DocumentStatus.PENDING:
                 continue
             if document.catalog_id not in known:
                 known[document.catalog_id] = self.catalogs.get(document.catalog_id)

@@ -164,7 +164,7 @@ class Rereading:
                 raise _Refused("its file was replaced, and is read anyway")
             waiting = self._waiting(document, found)
             if self.bucket.version_of(document.s3_key) != found:
-                raise RecordChanged(document.document_id)  # it awaits the text of no earlier one
+                raise RecordChanged(document.document_id)  # it would await an earlier text
             self.requests.ask(waiting.s3_key)
             return waiting
 

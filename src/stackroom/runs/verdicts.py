@@ -141,7 +141,7 @@ def _is_of_another_removal(receipt: Receipt, document: Document) -> bool:
 
 
 def _leaves_a_text(before: Document, after: Document) -> bool:
-    """Return True if a text may be needed no more, be it that of a file that was deleted before."""
+    """Return True if some text may be unneeded now, also that of a file that was deleted."""
     is_out = before.lingering and not after.lingering
     return is_out or bool(before.text_ids - after.text_ids)
 

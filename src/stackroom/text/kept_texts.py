@@ -77,7 +77,7 @@ def _kept(document: Document | None, found: FileVersion | None) -> frozenset[str
         return None
     if document.version_id == found.version_id:
         return document.text_ids
-    # The record of a file that was dropped again as it is keeps its version and its text. Should
-    # the file have failed, it may yet take the text of the new version.
+    # The same bytes were uploaded again, and the record keeps its version and text. If it fails
+    # later, it may still take the text of the new version.
     of_found = {text_id_of(found, document.filename, ocr) for ocr in get_args(OcrEngine)}
     return document.text_ids | of_found

@@ -57,7 +57,7 @@ def describe(
     at: datetime,
 ) -> Description:
     judged = _judged(location, found, uploaded_at=found.last_modified)
-    # No answer is from what somebody has deleted.
+    # A deleted version must not answer until the new one does.
     before = None if record and record.status is DocumentStatus.DELETING else record
     document = Document(
         catalog_id=location.catalog_id,

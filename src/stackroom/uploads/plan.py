@@ -326,7 +326,7 @@ def _registered(
     kept = state.sidecar
     lost = document.lost_sidecar or (kept is not None and _is_foreign(kept, document))
     pending = document.moved(DocumentStatus.PENDING, at=now)
-    # What was deleted goes even if this fails; a job goes over the file in any case.
+    # What was deleted leaves the index even if this version fails. A job removes it by itself.
     is_deleted = state.record is not None and state.record.status is DocumentStatus.DELETING
     lingering = document.lingering or (is_deleted and not state.is_crawled)
     changes = {"lost_sidecar": lost, "lingering": lingering, **_text_of(state.record, document)}

@@ -98,7 +98,7 @@ def simulated(
     written = datetime.min.replace(tzinfo=UTC)
 
     def write() -> datetime:
-        """Return later times for later versions: moto takes the first of one moment for newest."""
+        """Return a later time for each version: of two of one time, moto lists the older first."""
         nonlocal written
         written = max(now(), written + timedelta(milliseconds=1))
         return written.replace(tzinfo=None)
